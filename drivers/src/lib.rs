@@ -1,0 +1,2 @@
+//! Devices for the NEFF loader.
+#![no_std]

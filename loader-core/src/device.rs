@@ -1,0 +1,242 @@
+//! Bytes out: the seven operations that staging needs from a device (staging.md §18.1).
+//!
+//! Everything else the loader puts on a device (rings, tables, programs) is bytes in blocks.
+//! Methods take `&self`; a device that several threads stage onto is `Sync` as well, which only
+//! `loader-std` asks for.
+
+use crate::arch::Arch;
+use crate::error::{DeviceCode, Error, Stage};
+use core::fmt;
+
+/// Absolute device address in bytes. Zero is legal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DevAddr(pub u64);
+
+impl DevAddr {
+    /// The sentinel of a variable that has no place: all ones (lowering.md §8.1, Confirmed).
+    pub const UNPLACED: Self = Self(u64::MAX);
+}
+
+impl fmt::Display for DevAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+/// A physical core of this device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CoreId(pub u16);
+
+/// A block of device memory. The generation makes a stale copy useless.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MemHandle {
+    /// Slot in the device's table.
+    pub slot: u32,
+    /// Counts the reuses of the slot.
+    pub generation: u32,
+}
+
+/// Where a block lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// Host memory that the device can reach.
+    Host,
+    /// Device memory of that HBM channel.
+    Hbm(u8),
+}
+
+/// What a block is for (staging.md §7.4, Confirmed).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+#[allow(missing_docs, reason = "the names are the runtime's own and say all that is known")]
+pub enum Usage {
+    Generic = 0,
+    InstrPe = 1,
+    InstrAct = 2,
+    InstrPool = 3,
+    Io = 4,
+    DramSpill = 5,
+    Weight = 6,
+    Notification = 7,
+    ActTable = 8,
+    InstrDve = 9,
+    InstrSp = 10,
+    Scratchpad = 11,
+    Tensor = 12,
+    UcodeLib = 13,
+    PoolStdio = 14,
+    Cc = 15,
+    ScratchpadNotShared = 16,
+    XtCc = 17,
+    DmaRing = 18,
+    DmaRingSpill = 19,
+    DmaRingIo = 20,
+    DmaRingCollectives = 21,
+}
+
+impl Usage {
+    /// All usages by number.
+    pub const ALL: [Self; 22] = [
+        Self::Generic,
+        Self::InstrPe,
+        Self::InstrAct,
+        Self::InstrPool,
+        Self::Io,
+        Self::DramSpill,
+        Self::Weight,
+        Self::Notification,
+        Self::ActTable,
+        Self::InstrDve,
+        Self::InstrSp,
+        Self::Scratchpad,
+        Self::Tensor,
+        Self::UcodeLib,
+        Self::PoolStdio,
+        Self::Cc,
+        Self::ScratchpadNotShared,
+        Self::XtCc,
+        Self::DmaRing,
+        Self::DmaRingSpill,
+        Self::DmaRingIo,
+        Self::DmaRingCollectives,
+    ];
+
+    /// The runtime's name, as in `load --json`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Generic => "GENERIC",
+            Self::InstrPe => "INSTR_PE",
+            Self::InstrAct => "INSTR_ACT",
+            Self::InstrPool => "INSTR_POOL",
+            Self::Io => "IO",
+            Self::DramSpill => "DRAM_SPILL",
+            Self::Weight => "WEIGHT",
+            Self::Notification => "NOTIFICATION",
+            Self::ActTable => "ACT_TABLE",
+            Self::InstrDve => "INSTR_DVE",
+            Self::InstrSp => "INSTR_SP",
+            Self::Scratchpad => "SCRATCHPAD",
+            Self::Tensor => "TENSOR",
+            Self::UcodeLib => "UCODE_LIB",
+            Self::PoolStdio => "POOL_STDIO",
+            Self::Cc => "CC",
+            Self::ScratchpadNotShared => "SCRATCHPAD_NOT_SHARED",
+            Self::XtCc => "XT_CC",
+            Self::DmaRing => "DMA_RING",
+            Self::DmaRingSpill => "DMA_RING_SPILL",
+            Self::DmaRingIo => "DMA_RING_IO",
+            Self::DmaRingCollectives => "DMA_RING_COLLECTIVES",
+        }
+    }
+}
+
+/// A request for device memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AllocSpec<'a> {
+    /// The core it is for.
+    pub core: CoreId,
+    /// Where.
+    pub place: Place,
+    /// Bytes, at least 1.
+    pub size: u64,
+    /// 0 or a power of two.
+    pub align: u64,
+    /// What for.
+    pub usage: Usage,
+    /// A word for logs.
+    pub tag: &'a str,
+}
+
+/// A granted block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Granted {
+    /// Its handle.
+    pub handle: MemHandle,
+    /// Its first address.
+    pub base: DevAddr,
+    /// Bytes that the device reserved for it.
+    pub bytes: u64,
+}
+
+/// Why a device refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DeviceError {
+    /// No memory left.
+    OutOfMemory,
+    /// The request makes no sense.
+    BadRequest,
+    /// The handle is not live.
+    BadHandle,
+    /// The access leaves the block.
+    OutOfRange,
+    /// The device cannot align; ask again without and over-allocate.
+    AlignmentUnsupported,
+    /// The store keeps no bytes to read.
+    ReadRefused,
+    /// The operating system's errno.
+    Io(i32),
+}
+
+impl DeviceError {
+    /// The same as a loader error of `stage`, without a place.
+    #[must_use]
+    pub fn at(self, stage: Stage) -> Error {
+        let code = match self {
+            Self::OutOfMemory => DeviceCode::OutOfMemory,
+            Self::BadRequest => DeviceCode::BadRequest,
+            Self::BadHandle => DeviceCode::BadHandle,
+            Self::OutOfRange => DeviceCode::OutOfRange,
+            Self::AlignmentUnsupported => DeviceCode::AlignmentUnsupported,
+            Self::ReadRefused => DeviceCode::ReadRefused,
+            Self::Io(_) => DeviceCode::Io,
+        };
+        let errno = match self {
+            Self::Io(errno) => u64::from(errno.unsigned_abs()),
+            _ => 0,
+        };
+        Error::new(stage, code).numbers(errno, 0)
+    }
+}
+
+/// The boundary that staging needs. See the module's page.
+pub trait Device {
+    /// Architecture of the device's cores.
+    fn arch(&self) -> Arch;
+
+    /// Number of physical cores.
+    fn cores(&self) -> u16;
+
+    /// The HBM channel that is nearest to a core.
+    fn home_channel(&self, core: CoreId) -> u8;
+
+    /// The on-chip memory window of a core: first address and bytes.
+    fn state_buffer(&self, core: CoreId) -> (DevAddr, u64);
+
+    /// The register that a 4-byte write of `n` to adds `n` to semaphore `index` of `core`.
+    fn semaphore_increment(&self, core: CoreId, index: u32) -> DevAddr;
+
+    /// Reserves a block.
+    ///
+    /// # Errors
+    /// Any [`DeviceError`]; nothing is reserved then.
+    fn alloc(&self, spec: &AllocSpec<'_>) -> Result<Granted, DeviceError>;
+
+    /// Gives a block back.
+    ///
+    /// # Errors
+    /// [`DeviceError::BadHandle`] if it is not live.
+    fn free(&self, handle: MemHandle) -> Result<(), DeviceError>;
+
+    /// Copies `bytes` into a block at byte `at`. On `Ok` every byte is visible in device memory.
+    ///
+    /// # Errors
+    /// Any [`DeviceError`]; the block's content is then unspecified.
+    fn write(&self, handle: MemHandle, at: u64, bytes: &[u8]) -> Result<(), DeviceError>;
+
+    /// Copies from a block at byte `at` into `out`.
+    ///
+    /// # Errors
+    /// Any [`DeviceError`]; `out` is then unspecified.
+    fn read(&self, handle: MemHandle, at: u64, out: &mut [u8]) -> Result<(), DeviceError>;
+}

@@ -1,0 +1,380 @@
+//! The one error type of the loader: small, `Copy`, with a stable code and a place.
+//!
+//! A code is a letter for the layer and three digits. Each layer keeps its table beside this file;
+//! a row states the runtime's text, the runtime's status number, what was expected and what to do.
+//! `docs/ERRORS.md` is generated from those tables.
+//!
+//! ```
+//! use loader_core::error::{Error, ManifestCode, Stage, Status};
+//!
+//! let error = Error::new(Stage::Manifest, ManifestCode::GraphMissing).name(b"resnet");
+//! assert_eq!(error.id().to_string(), "E101");
+//! assert_eq!(error.status(), Status::Invalid);
+//! assert_eq!(error.log().to_string(), "Invalid NN: resnet, neff.json is missing");
+//! ```
+
+mod container;
+mod device;
+mod lower;
+mod manifest;
+mod name;
+mod notes;
+mod stage;
+mod status;
+mod table;
+mod tooling;
+
+pub use container::ContainerCode;
+pub use device::DeviceCode;
+pub use lower::LowerCode;
+pub use manifest::ManifestCode;
+pub use name::Name;
+pub use notes::{Ignored, NoteList, Notes};
+pub use stage::StageCode;
+pub use status::Status;
+pub use table::{Id, Info};
+pub use tooling::ToolCode;
+
+use crate::arena::ArenaFull;
+use crate::source::{MemberId, MemberNames};
+use core::fmt;
+use table::Template;
+
+/// The stage of a load in which an error arose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// S0: the checks before anything is read.
+    Guard,
+    /// S1: header gates, digest, gzip, tar.
+    Unpack,
+    /// S2: the manifest chain.
+    Manifest,
+    /// S3: lowering into kbin records.
+    Lower,
+    /// S4: placement in device memory.
+    Plan,
+    /// S4: building and copying images, rings and tables.
+    Stage,
+    /// S5: publishing the result.
+    Register,
+    /// Not a load: a question asked of a file.
+    Tool,
+}
+
+impl Stage {
+    /// Short name, as in `inspect --json` and in messages.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Guard => "S0",
+            Self::Unpack => "S1",
+            Self::Manifest => "S2",
+            Self::Lower => "S3",
+            Self::Plan | Self::Stage => "S4",
+            Self::Register => "S5",
+            Self::Tool => "tool",
+        }
+    }
+}
+
+/// A stable code: one variant per layer, one inner variant per reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Code {
+    /// `C…`: container.
+    Container(ContainerCode),
+    /// `E…` and `W…`: manifests.
+    Manifest(ManifestCode),
+    /// `L…`: lowering.
+    Lower(LowerCode),
+    /// `S…`: staging.
+    Stage(StageCode),
+    /// `D…`: device and driver.
+    Device(DeviceCode),
+    /// `N…`, `M…`: tooling refusals and the memory analyser.
+    Tool(ToolCode),
+}
+
+impl Code {
+    /// The table row of this code.
+    #[must_use]
+    pub fn info(self) -> &'static Info {
+        match self {
+            Self::Container(code) => code.info(),
+            Self::Manifest(code) => code.info(),
+            Self::Lower(code) => code.info(),
+            Self::Stage(code) => code.info(),
+            Self::Device(code) => code.info(),
+            Self::Tool(code) => code.info(),
+        }
+    }
+
+    /// Every code of every layer, in table order: the source of `docs/ERRORS.md`.
+    pub fn all() -> impl Iterator<Item = Self> {
+        ContainerCode::ALL
+            .iter()
+            .map(|&code| Self::Container(code))
+            .chain(ManifestCode::ALL.iter().map(|&code| Self::Manifest(code)))
+            .chain(LowerCode::ALL.iter().map(|&code| Self::Lower(code)))
+            .chain(StageCode::ALL.iter().map(|&code| Self::Stage(code)))
+            .chain(DeviceCode::ALL.iter().map(|&code| Self::Device(code)))
+            .chain(ToolCode::ALL.iter().map(|&code| Self::Tool(code)))
+    }
+}
+
+macro_rules! code_from {
+    ($($layer:ident($code:ident)),*) => {
+        $(impl From<$code> for Code {
+            fn from(code: $code) -> Self {
+                Self::$layer(code)
+            }
+        })*
+    };
+}
+code_from!(
+    Container(ContainerCode),
+    Manifest(ManifestCode),
+    Lower(LowerCode),
+    Stage(StageCode),
+    Device(DeviceCode),
+    Tool(ToolCode)
+);
+
+/// Where something happened. Every part is optional; unset parts are left out of messages.
+///
+/// `a`, `b`, `c` and the two names fill the placeholders of the code's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct At {
+    /// Member of the archive.
+    pub member: Option<MemberId>,
+    /// Byte offset: in `member` if there is one, else in the file.
+    pub offset: Option<u64>,
+    /// Index of the element (variable, block, slot, tar entry) within `member`.
+    pub element: Option<u32>,
+    /// Subgraph, which is also the core within a logical core.
+    pub subgraph: Option<u8>,
+    /// First number of the code's text; usually what was found.
+    pub a: u64,
+    /// Second number of the code's text; usually what was expected.
+    pub b: u64,
+    /// Third number of the code's text.
+    pub c: u64,
+    /// First name of the code's text.
+    pub name: Name<32>,
+    /// Second name of the code's text.
+    pub name2: Name<16>,
+}
+
+impl At {
+    /// Nowhere in particular.
+    pub const NOWHERE: Self = Self {
+        member: None,
+        offset: None,
+        element: None,
+        subgraph: None,
+        a: 0,
+        b: 0,
+        c: 0,
+        name: Name::EMPTY,
+        name2: Name::EMPTY,
+    };
+}
+
+/// Why a file, a model or a device was refused, or (with a `W` code) a remark that stops nothing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Error {
+    /// The stage that refused.
+    pub stage: Stage,
+    /// The reason.
+    pub code: Code,
+    /// The place.
+    pub at: At,
+}
+
+const _: () = assert!(size_of::<Error>() < 128);
+
+impl Error {
+    /// An error without a place; add one with the methods below.
+    #[must_use]
+    pub fn new(stage: Stage, code: impl Into<Code>) -> Self {
+        Self { stage, code: code.into(), at: At::NOWHERE }
+    }
+
+    /// A broken promise between two parts of this library; never the fault of a file.
+    #[must_use]
+    pub fn internal(stage: Stage, what: &'static str) -> Self {
+        let code: Code = match stage {
+            Stage::Guard | Stage::Unpack => ContainerCode::Internal.into(),
+            Stage::Manifest | Stage::Tool => ManifestCode::Internal.into(),
+            Stage::Lower => LowerCode::Internal.into(),
+            Stage::Plan | Stage::Stage | Stage::Register => StageCode::Internal.into(),
+        };
+        Self::new(stage, code).name(what.as_bytes())
+    }
+
+    /// The arena ran out during `stage`.
+    #[must_use]
+    pub fn arena(stage: Stage, full: ArenaFull) -> Self {
+        let code: Code = match stage {
+            Stage::Guard | Stage::Unpack => ContainerCode::ArenaFull.into(),
+            Stage::Manifest | Stage::Tool => ManifestCode::ArenaFull.into(),
+            Stage::Lower => LowerCode::ArenaFull.into(),
+            Stage::Plan | Stage::Stage | Stage::Register => StageCode::ArenaFull.into(),
+        };
+        let wide = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
+        Self::new(stage, code).numbers(wide(full.needed), wide(full.available))
+    }
+
+    /// Sets the member.
+    #[must_use]
+    pub const fn member(mut self, member: MemberId) -> Self {
+        self.at.member = Some(member);
+        self
+    }
+
+    /// Sets the byte offset.
+    #[must_use]
+    pub const fn offset(mut self, offset: u64) -> Self {
+        self.at.offset = Some(offset);
+        self
+    }
+
+    /// Sets the element index.
+    #[must_use]
+    pub const fn element(mut self, element: u32) -> Self {
+        self.at.element = Some(element);
+        self
+    }
+
+    /// Sets the subgraph.
+    #[must_use]
+    pub const fn subgraph(mut self, subgraph: u8) -> Self {
+        self.at.subgraph = Some(subgraph);
+        self
+    }
+
+    /// Sets the first two numbers.
+    #[must_use]
+    pub const fn numbers(mut self, a: u64, b: u64) -> Self {
+        self.at.a = a;
+        self.at.b = b;
+        self
+    }
+
+    /// Sets the third number.
+    #[must_use]
+    pub const fn third(mut self, c: u64) -> Self {
+        self.at.c = c;
+        self
+    }
+
+    /// Sets the first name; a long one is shortened and marked.
+    #[must_use]
+    pub fn name(mut self, name: &[u8]) -> Self {
+        self.at.name = Name::new(name);
+        self
+    }
+
+    /// Sets the second name.
+    #[must_use]
+    pub fn name2(mut self, name: &[u8]) -> Self {
+        self.at.name2 = Name::new(name);
+        self
+    }
+
+    /// The printed code, such as `E101`.
+    #[must_use]
+    pub fn id(&self) -> Id {
+        self.code.info().id
+    }
+
+    /// The runtime's status for this refusal.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.code.info().status
+    }
+
+    /// The runtime's own log text where it is known, else ours.
+    #[must_use]
+    pub fn log(&self) -> impl fmt::Display + '_ {
+        Template { text: self.code.info().text, at: &self.at }
+    }
+
+    /// What a correct file would have had, in one clause; empty if the text says it.
+    #[must_use]
+    pub fn expected(&self) -> impl fmt::Display + '_ {
+        Template { text: self.code.info().expected, at: &self.at }
+    }
+
+    /// The whole message with the member's name in place of its number.
+    pub fn with_names<'a, N: MemberNames>(&'a self, names: &'a N) -> impl fmt::Display + 'a {
+        Message { error: self, name: move |id| names.name_of(id) }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Message { error: self, name: |_| None::<&[u8]> }, f)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl core::error::Error for Error {}
+
+struct Message<'a, F> {
+    error: &'a Error,
+    name: F,
+}
+
+impl<'n, F: Fn(MemberId) -> Option<&'n [u8]>> fmt::Display for Message<'_, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Error { stage, code, at } = self.error;
+        write!(f, "{} {}", code.info().id, self.error.log())?;
+        let mut place = Place { f, open: false };
+        match at.member {
+            Some(id) => match (self.name)(id) {
+                Some(name) => place.part(format_args!("{}", name.escape_ascii()))?,
+                None => place.part(format_args!("member {}", id.0))?,
+            },
+            None => place.part(format_args!("{}", stage.name()))?,
+        }
+        if let Some(offset) = at.offset {
+            place.part(format_args!("byte {offset}"))?;
+        }
+        if let Some(element) = at.element {
+            place.part(format_args!("element {element}"))?;
+        }
+        if let Some(subgraph) = at.subgraph {
+            place.part(format_args!("subgraph {subgraph}"))?;
+        }
+        place.close()?;
+        if !code.info().expected.is_empty() {
+            write!(f, "; expected {}", self.error.expected())?;
+        }
+        if !code.info().remedy.is_empty() {
+            write!(f, ". {}", code.info().remedy)?;
+        }
+        Ok(())
+    }
+}
+
+struct Place<'a, 'f> {
+    f: &'a mut fmt::Formatter<'f>,
+    open: bool,
+}
+
+impl Place<'_, '_> {
+    fn part(&mut self, part: fmt::Arguments<'_>) -> fmt::Result {
+        self.f.write_str(if self.open { ", " } else { " (" })?;
+        self.open = true;
+        self.f.write_fmt(part)
+    }
+
+    fn close(self) -> fmt::Result {
+        if self.open { self.f.write_str(")") } else { Ok(()) }
+    }
+}

@@ -1,0 +1,119 @@
+//! Rows of the code tables and the tiny template language of their texts.
+
+use super::{At, Status};
+use core::fmt;
+
+/// A printed code: a layer letter and a number of three digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Id {
+    /// Layer: `C`, `E`, `L`, `S`, `D`, `N`, `M` or `W`.
+    pub letter: char,
+    /// Number within the layer.
+    pub number: u16,
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{:03}", self.letter, self.number)
+    }
+}
+
+/// One row of a code table.
+#[derive(Clone, Copy, Debug)]
+pub struct Info {
+    /// The printed code.
+    pub id: Id,
+    /// The identifier in the source.
+    pub variant: &'static str,
+    /// The runtime's status number for it.
+    pub status: Status,
+    /// What happened: the runtime's text where known. Placeholders: `{name}`, `{name2}` and
+    /// `{a}`, `{b}`, `{c}`, each number also as `{a:x}` (bare hex) or `{a:#x}` (with `0x`).
+    pub text: &'static str,
+    /// What a correct file would have had; a noun clause, or empty.
+    pub expected: &'static str,
+    /// What the person can do; a sentence, or empty.
+    pub remedy: &'static str,
+}
+
+/// Declares a layer's enum of codes together with its table.
+macro_rules! codes {
+    (
+        $(#[$meta:meta])*
+        $name:ident {
+            $($(#[$doc:meta])* $variant:ident = $letter:literal $number:literal, $status:ident, $text:expr, $expected:expr, $remedy:expr;)*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name {
+            $($(#[$doc])* #[doc = $text] $variant,)*
+        }
+
+        impl $name {
+            /// Every code of this layer, in table order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The table row of this code.
+            #[must_use]
+            pub const fn info(self) -> &'static $crate::error::Info {
+                match self {
+                    $(Self::$variant => &const {
+                        $crate::error::Info {
+                            id: $crate::error::Id { letter: $letter, number: $number },
+                            variant: stringify!($variant),
+                            status: $crate::error::Status::$status,
+                            text: $text,
+                            expected: $expected,
+                            remedy: $remedy,
+                        }
+                    },)*
+                }
+            }
+        }
+    };
+}
+pub(super) use codes;
+
+/// A text with its placeholders filled from a place.
+pub(super) struct Template<'a> {
+    pub(super) text: &'static str,
+    pub(super) at: &'a At,
+}
+
+impl Template<'_> {
+    fn fill(&self, key: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let At { a, b, c, name, name2, .. } = self.at;
+        match key {
+            "name" => write!(f, "{name}"),
+            "name2" => write!(f, "{name2}"),
+            "a" => write!(f, "{a}"),
+            "b" => write!(f, "{b}"),
+            "c" => write!(f, "{c}"),
+            "a:x" => write!(f, "{a:x}"),
+            "b:x" => write!(f, "{b:x}"),
+            "c:x" => write!(f, "{c:x}"),
+            "a:#x" => write!(f, "{a:#x}"),
+            "b:#x" => write!(f, "{b:#x}"),
+            "c:#x" => write!(f, "{c:#x}"),
+            other => write!(f, "{{{other}}}"),
+        }
+    }
+}
+
+impl fmt::Display for Template<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.text;
+        while let Some((before, tail)) = rest.split_once('{') {
+            f.write_str(before)?;
+            let Some((key, after)) = tail.split_once('}') else {
+                f.write_str("{")?;
+                rest = tail;
+                continue;
+            };
+            self.fill(key, f)?;
+            rest = after;
+        }
+        f.write_str(rest)
+    }
+}

@@ -1,0 +1,1 @@
+//! A strict RFC 8259 lexer: streaming, depth-bounded without recursion, with byte offsets.

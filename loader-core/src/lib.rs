@@ -1,0 +1,32 @@
+//! The NEFF loader as pure code: every stage from the 1024-byte header to relocated device images,
+//! with no operating system, no heap, no `unsafe` and no panicking operation on input.
+//!
+//! Data flows through five verbs, one module each:
+//!
+//! | module | stage | turns | into |
+//! |---|---|---|---|
+//! | [`container`] | S0, S1 | bytes | header, digest verdict, member table |
+//! | [`manifest`] | S2 | members | graph, KELF, definitions, engine files |
+//! | [`lower`] | S3 | definitions | one `Kbin` record per subgraph |
+//! | [`plan`] | S4 | kbins | the place of every variable, table, ring and image |
+//! | [`stage`] | S4, S5 | plan | bytes on a [`device::Device`], one `Model` per core |
+//!
+//! Memory is one caller-given slice, wrapped in an [`arena::Arena`]. Nothing here knows what a file,
+//! a thread, a process or an environment variable is: those come in as parameters.
+#![no_std]
+#![forbid(unsafe_code)]
+
+pub mod arch;
+pub mod arena;
+pub mod device;
+pub mod error;
+pub mod limits;
+pub mod policy;
+pub mod source;
+
+pub mod container;
+pub mod json;
+pub mod lower;
+pub mod manifest;
+pub mod plan;
+pub mod stage;

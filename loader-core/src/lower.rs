@@ -1,0 +1,1 @@
+//! S3: lowering definitions into kbin records (lowering.md).

@@ -1,0 +1,57 @@
+//! Choices that the specification leaves to the host, each with the ruling that set its default.
+
+use crate::arch::Arch;
+
+/// How a load behaves where the evidence ends. `Default` follows `rulings.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Architecture of the host's devices; `None` takes the file's own (nothing to compare with).
+    pub host_arch: Option<Arch>,
+    /// Logical-core size of the host; `None` takes the file's (R24).
+    pub lnc: Option<u32>,
+    /// `NEURON_RT_ALLOW_LEGACY_NEFF`: relaxes the architecture gate and the missing carve-out.
+    pub allow_legacy: bool,
+    /// Verify the payload digest (R23: on here, off in the reference).
+    pub verify_digest: bool,
+    /// Accept only the plainly stored digest, not the word-swapped one.
+    pub strict_digest: bool,
+    /// Feature bits that are understood when the major version is 2 (container.md §5.1).
+    pub supported_features: u64,
+    /// Accept `local` and `shared` as variable types (manifests.md §7.10, Open; off).
+    pub accept_area_classes: bool,
+    /// Refuse opaque slots and approximate blocks instead of reporting them (R6).
+    pub strict: bool,
+    /// Scratchpad page size in bytes (R20).
+    pub page_size: u64,
+    /// Scratchpad pages are one adjacent range (R20, R41).
+    pub contiguous_scratchpad: bool,
+}
+
+impl Policy {
+    /// 64 MiB, the page of the contiguous mode (R20).
+    pub const CONTIGUOUS_PAGE: u64 = 64 << 20;
+    /// 512 MiB, the page of the paged mode (R20).
+    pub const PAGED_PAGE: u64 = 512 << 20;
+    /// Bits 0 to 26, what runtime 2.31 supports (container.md §5.1, Confirmed).
+    pub const SUPPORTED_FEATURES: u64 = 0x07FF_FFFF;
+
+    /// The documented defaults.
+    pub const DEFAULT: Self = Self {
+        host_arch: None,
+        lnc: None,
+        allow_legacy: false,
+        verify_digest: true,
+        strict_digest: false,
+        supported_features: Self::SUPPORTED_FEATURES,
+        accept_area_classes: false,
+        strict: false,
+        page_size: Self::CONTIGUOUS_PAGE,
+        contiguous_scratchpad: true,
+    };
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}

@@ -1,0 +1,3 @@
+//! The `neffload` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The std shell of the NEFF loader.
