@@ -1,4 +1,9 @@
-//! Shared helpers of the workspace-level tests: where data lies and how a test says that it skips.
+//! Shared helpers of the workspace-level tests: where data lies, how a test says that it skips, a
+//! builder of NEFF trees ([`build`]) and the project's own files made with it ([`fixtures`]).
+
+pub mod build;
+pub mod errors_page;
+pub mod fixtures;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
