@@ -3,8 +3,7 @@
 
 use crate::members::Members;
 use crate::refusal::{Refusal, required, string};
-use loader_core::error::ManifestCode;
-use loader_core::error::{Error, Stage};
+use loader_core::error::{Error, ManifestCode, Stage};
 use loader_core::json::{Element, check_size};
 use loader_core::limits::Limits;
 
@@ -56,9 +55,7 @@ pub(crate) fn parse<'m>(name: &[u8], content: &'m [u8]) -> Result<Element<'m>, R
 }
 
 /// The graph manifest: its name and root (§4.1).
-pub(crate) fn manifest<'m>(
-    members: &'m impl Members,
-) -> Result<(&'static str, Element<'m>), Refusal> {
+pub(crate) fn manifest<'m>(members: &'m impl Members) -> Result<(&'static str, Element<'m>), Refusal> {
     for name in ["neff.json", "kelp.json"] {
         if members.content(name.as_bytes()).is_some() {
             return Ok((name, document(members, name.as_bytes())?));
@@ -79,11 +76,14 @@ pub(crate) fn kelf_nodes(manifest: Element<'_>) -> impl Iterator<Item = Element<
 /// The KELF descriptor's member name.
 pub(crate) fn kelf_member(members: &impl Members) -> Result<String, Refusal> {
     let (name, root) = manifest(members)?;
-    let attrs = kelf_nodes(root).next().ok_or_else(|| {
-        Refusal::from(Error::new(Stage::Tool, ManifestCode::KelfNodeMissing)).of(name.as_bytes())
-    })?;
-    let named = required(attrs, "kelf").and_then(|kelf| string("kelf", kelf));
-    named.map_err(|refusal| refusal.of(name.as_bytes()))
+    kelf_of(root).map_err(|refusal| refusal.of(name.as_bytes()))
+}
+
+fn kelf_of(manifest: Element<'_>) -> Result<String, Refusal> {
+    let fault = |code| Refusal::from(Error::new(Stage::Tool, code));
+    let attrs = kelf_nodes(manifest).next().ok_or_else(|| fault(ManifestCode::KelfNodeMissing))?;
+    let kelf = attrs.get("kelf").ok_or_else(|| fault(ManifestCode::KelfAttrMissing))?;
+    string("kelf", kelf).map_err(|_| fault(ManifestCode::KelfAttrType))
 }
 
 /// The subgraphs that the descriptor lists, in its order (§5.5).

@@ -68,10 +68,7 @@ impl<M: Members> NeffInfo<M> {
     ///
     /// # Errors
     /// N101 if there is no such file; the refusal of `open`.
-    pub fn parse_file(
-        path: &Path,
-        open: impl FnOnce(&Path) -> Result<M, Refusal>,
-    ) -> Result<Self, Refusal> {
+    pub fn parse_file(path: &Path, open: impl FnOnce(&Path) -> Result<M, Refusal>) -> Result<Self, Refusal> {
         if !path.exists() {
             return Err(Refusal::new(ToolCode::NoFile));
         }

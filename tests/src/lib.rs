@@ -1,5 +1,7 @@
 //! Shared helpers of the workspace-level tests: where data lies and how a test says that it skips.
 
+pub mod trees;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

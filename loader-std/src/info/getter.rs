@@ -89,9 +89,7 @@ impl<M: Members> NeffInfo<M> {
             "getInfoJson" => Some("info.json".to_owned()),
             "getNeffJson" => Some("neff.json".to_owned()),
             "getDefJson" | "hasCC" | "getCCRankWorldSize" => selected(DEFINITION),
-            "getTensorMapJson" | "getTensorMap" | "getAliasInfo" | "hasMustAlias" => {
-                selected(TENSOR_MAP)
-            }
+            "getTensorMapJson" | "getTensorMap" | "getAliasInfo" | "hasMustAlias" => selected(TENSOR_MAP),
             _ => None,
         }
     }

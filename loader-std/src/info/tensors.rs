@@ -63,12 +63,7 @@ pub(super) fn read(root: Element<'_>) -> Result<TensorMap, Refusal> {
     Ok(map)
 }
 
-fn add_list(
-    map: &mut TensorMap,
-    root: Element<'_>,
-    key: &str,
-    kind: TensorUse,
-) -> Result<(), Refusal> {
+fn add_list(map: &mut TensorMap, root: Element<'_>, key: &str, kind: TensorUse) -> Result<(), Refusal> {
     let Some(list) = root.get(key) else { return Ok(()) };
     for entry in list.items().map_err(|wrong| Refusal::mismatch(key, wrong))? {
         let name = string("name", required(entry, "name")?)?;

@@ -2,7 +2,7 @@
 
 use crate::refusal::Refusal;
 use loader_core::error::ToolCode;
-use loader_core::json::{Element, Kind};
+use loader_core::json::{Element, Kind, Mismatch};
 use serde::Serialize;
 
 /// What is counted in a topology: the sources contradict each other (§21, X1). The guard against
@@ -69,11 +69,7 @@ pub(super) fn size(root: Element<'_>, rule: WorldSizeRule) -> Result<WorldSize, 
 }
 
 /// One source alone: here an empty list has its own refusal (§19.3).
-pub(super) fn size_from(
-    root: Element<'_>,
-    source: WorldSource,
-    rule: WorldSizeRule,
-) -> Result<u64, Refusal> {
+pub(super) fn size_from(root: Element<'_>, source: WorldSource, rule: WorldSizeRule) -> Result<u64, Refusal> {
     let list = |key, empty| match cube(root, key)? {
         None => Err(Refusal::new(ToolCode::NoCollectives)),
         Some(list) if list.is_empty() => Err(Refusal::new(empty)),
@@ -83,9 +79,7 @@ pub(super) fn size_from(
         WorldSource::ReplicaGroups => {
             by_groups(&list("replica_groups", ToolCode::EmptyReplicaGroups)?, rule)?
         }
-        WorldSource::SourceTargetPairs => {
-            by_pairs(&list("src_target_pairs", ToolCode::EmptyPairs)?)
-        }
+        WorldSource::SourceTargetPairs => by_pairs(&list("src_target_pairs", ToolCode::EmptyPairs)?),
         WorldSource::Explicit => match explicit(root)? {
             0 => return Err(Refusal::new(ToolCode::NoCollectives)),
             count => count,
@@ -135,24 +129,25 @@ fn wide(n: usize) -> u64 {
 /// `[0, 1]` is one group, `[[0, 1], [2, 3]]` one topology. `[[]]` is a topology without groups.
 fn cube(root: Element<'_>, key: &str) -> Result<Option<Numbers>, Refusal> {
     let Some(value) = root.get(key) else { return Ok(None) };
-    let list = |element: Element<'_>| {
-        let items = element.items().map_err(|wrong| Refusal::mismatch(key, wrong))?;
-        Ok::<_, Refusal>(items.collect::<Vec<_>>())
-    };
-    let row = |element: Element<'_>| {
-        let ranks = list(element)?.into_iter().map(|rank| rank.u64());
-        ranks.collect::<Result<Vec<u64>, _>>().map_err(|wrong| Refusal::mismatch(key, wrong))
-    };
-    let plane = |element| list(element)?.into_iter().map(row).collect::<Result<Vec<_>, _>>();
-    let numbers = |items: &[Element<'_>]| items.iter().any(|item| item.kind() == Kind::Number);
-    let outer = list(value)?;
-    if numbers(&outer) {
-        return Ok(Some(vec![vec![row(value)?]]));
+    cube_of(value).map(Some).map_err(|wrong| Refusal::mismatch(key, wrong))
+}
+
+fn cube_of(value: Element<'_>) -> Result<Numbers, Mismatch> {
+    let is_group =
+        |list: Element<'_>| list.items().is_ok_and(|mut items| items.any(|item| item.kind() == Kind::Number));
+    if is_group(value) {
+        return Ok(vec![vec![group(value)?]]);
     }
-    for inner in &outer {
-        if numbers(&list(*inner)?) {
-            return Ok(Some(vec![plane(value)?]));
-        }
+    if value.items()?.any(is_group) {
+        return Ok(vec![topology(value)?]);
     }
-    outer.into_iter().map(plane).collect::<Result<Vec<_>, _>>().map(Some)
+    value.items()?.map(topology).collect()
+}
+
+fn topology(groups: Element<'_>) -> Result<Vec<Vec<u64>>, Mismatch> {
+    groups.items()?.map(group).collect()
+}
+
+fn group(ranks: Element<'_>) -> Result<Vec<u64>, Mismatch> {
+    ranks.items()?.map(Element::u64).collect()
 }
