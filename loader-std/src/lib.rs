@@ -6,6 +6,7 @@ pub mod info;
 pub mod members;
 pub mod memory;
 pub mod pack;
+pub mod walk;
 
 mod chain;
 mod refusal;
