@@ -1,5 +1,7 @@
 //! The command line.
 
+use crate::info::InfoArguments;
+use crate::memory::MemoryArguments;
 use crate::pack::PackArguments;
 use clap::{Args, Parser, Subcommand};
 
@@ -26,6 +28,10 @@ pub(crate) struct Common {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// One answer of the tooling view (NeffInfo)
+    Info(InfoArguments),
+    /// How much device memory files will need, alone or together
+    Memory(MemoryArguments),
     /// Write a NEFF from a folder or from another NEFF
     Pack(PackArguments),
 }

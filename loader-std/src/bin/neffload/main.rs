@@ -4,6 +4,8 @@
 //! operating-system error.
 
 mod arguments;
+mod info;
+mod memory;
 mod output;
 mod pack;
 mod trouble;
@@ -47,6 +49,8 @@ fn main() -> ExitCode {
 
 fn run(command: Command, output: &mut Output) -> Result<Answer, Trouble> {
     match command {
+        Command::Info(arguments) => info::run(&arguments, output),
+        Command::Memory(arguments) => memory::run(&arguments, output),
         Command::Pack(arguments) => pack::run(&arguments, output),
     }
 }
