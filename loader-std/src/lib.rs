@@ -1,1 +1,5 @@
 //! The std shell of the NEFF loader.
+
+pub mod container;
+pub mod file;
+pub mod pack;
