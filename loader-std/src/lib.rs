@@ -3,6 +3,7 @@
 pub mod container;
 pub mod file;
 pub mod info;
+pub mod inspect;
 pub mod members;
 pub mod memory;
 pub mod pack;

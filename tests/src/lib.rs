@@ -6,6 +6,7 @@ pub mod command;
 pub mod errors_page;
 pub mod fixtures;
 
+pub mod payload;
 pub mod trees;
 
 use std::path::{Path, PathBuf};
