@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used)]
+extern crate std;
 use super::{Placed, resolve};
+use std::string::ToString;
 use crate::device::DevAddr;
 use crate::lower::record::MrType;
 

@@ -1,5 +1,8 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+extern crate std;
 use super::{Area, Marks, Paging, Sizes, layout, place};
+
+use std::string::ToString;
 
 const MIB: u64 = 1 << 20;
 
