@@ -69,6 +69,9 @@ pub struct Policy {
     pub fp8: Fp8Overrides,
     /// The host's extended-ISA library (lowering.md §5.9).
     pub default_library: Option<&'static DefaultLibrary>,
+    /// Analysis only: read what a load would refuse for reasons that do not keep it from being read
+    /// (a NeuronCore-v1 file, R22; `var_id`s with holes, manifests.md §7.3). Off for a load.
+    pub tooling: bool,
     /// Refuse opaque slots and approximate blocks instead of reporting them (R6).
     pub strict: bool,
     /// Scratchpad page size in bytes (R20).
@@ -104,6 +107,7 @@ impl Policy {
             fp8_sns: None,
         },
         default_library: None,
+        tooling: false,
         strict: false,
         page_size: Self::CONTIGUOUS_PAGE,
         contiguous_scratchpad: true,

@@ -1,0 +1,5 @@
+//! The tar walk (container.md §10).
+
+mod sparse;
+
+pub use sparse::Extent;
