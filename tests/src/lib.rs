@@ -1,7 +1,14 @@
-//! Shared helpers of the workspace-level tests: where data lies and how a test says that it skips.
+//! Shared helpers of the workspace-level tests: where data lies, how a test says that it skips, a
+//! builder of NEFF trees ([`build`]) and the project's own files made with it ([`fixtures`]).
+
+pub mod build;
+pub mod command;
+pub mod errors_page;
+pub mod fixtures;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// Root of the workspace.
 #[must_use]
@@ -56,9 +63,13 @@ fn neff_files(folder: &Path) -> Vec<PathBuf> {
 /// A Python 3 interpreter: `$PYTHON`, or the first of `python3` and `python` that runs.
 #[must_use]
 pub fn python() -> Option<PathBuf> {
-    let named = std::env::var_os("PYTHON").map(PathBuf::from);
-    let candidates = named.into_iter().chain(["python3", "python"].map(PathBuf::from));
-    candidates.into_iter().find(|candidate| is_python3(candidate))
+    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let search = || {
+        let named = std::env::var_os("PYTHON").map(PathBuf::from);
+        let mut candidates = named.into_iter().chain(["python3", "python"].map(PathBuf::from));
+        candidates.find(|candidate| is_python3(candidate))
+    };
+    FOUND.get_or_init(search).clone()
 }
 
 fn is_python3(program: &Path) -> bool {

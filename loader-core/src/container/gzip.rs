@@ -4,4 +4,6 @@ mod crc;
 mod header;
 mod layer;
 
+pub(crate) use header::{FIXED as HEADER_BYTES, Header, Seen};
+pub(crate) use layer::Damage;
 pub use layer::Layer;

@@ -124,6 +124,9 @@ impl<'m> MemberTable<'m> {
     /// Content that a scan kept in the arena.
     pub(crate) fn kept(&self, id: MemberId) -> Option<&'m [u8]> {
         let (entry, _) = self.entry(id)?;
+        if entry.size.get() == 0 {
+            return Some(&[]);
+        }
         if entry.kept.is_null() {
             return None;
         }

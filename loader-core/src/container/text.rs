@@ -43,7 +43,7 @@ impl<const N: usize> Text<N> {
 
 /// The bytes before the first NUL, or all of them.
 #[must_use]
-pub fn cut_at_nul(bytes: &[u8]) -> &[u8] {
+pub(super) fn cut_at_nul(bytes: &[u8]) -> &[u8] {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     bytes.get(..end).unwrap_or(bytes)
 }

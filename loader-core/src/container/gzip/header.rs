@@ -75,8 +75,6 @@ impl Header {
         }
     }
 
-    /// The first bytes of a stream that turned out to be no header. They are known without being kept,
-    /// except flags and the six bytes after them, which only a longer prefix has.
     fn byte(&mut self, byte: u8) {
         match self.part {
             Part::Fixed => self.fixed(byte),

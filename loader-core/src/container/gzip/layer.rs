@@ -2,6 +2,8 @@
 
 use super::crc::Crc32;
 use super::header::{Header, Seen};
+use crate::container::events::Events;
+use crate::error::{ContainerCode, Error, Stage};
 use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::inflate_flags::{
     TINFL_FLAG_HAS_MORE_INPUT, TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF,
@@ -42,6 +44,20 @@ pub(crate) struct Trailer {
     pub(crate) length: u32,
     pub(crate) data_crc: u32,
     pub(crate) data_length: u32,
+}
+
+impl Trailer {
+    /// Remarks on what does not fit; true if all does. The reference never looks (container.md §9.2).
+    pub(crate) fn report<E: Events>(&self, events: &mut E) -> bool {
+        let note = |code, a: u32, b: u32| Error::new(Stage::Unpack, code).numbers(u64::from(a), u64::from(b));
+        if self.crc != self.data_crc {
+            events.note(note(ContainerCode::WCrc, self.crc, self.data_crc));
+        }
+        if self.length != self.data_length {
+            events.note(note(ContainerCode::WLength, self.length, self.data_length));
+        }
+        self.crc == self.data_crc && self.length == self.data_length
+    }
 }
 
 /// Decoder state of one gzip layer: about 43 KiB, made once and used for any number of files.
@@ -136,6 +152,11 @@ impl Layer {
         self.after
     }
 
+    /// The garbage was reported.
+    pub(crate) const fn forget_garbage(&mut self) {
+        self.after = false;
+    }
+
     /// Takes some of `input` and returns how much. Produces at most one ring of output.
     pub(crate) fn feed(&mut self, input: &[u8]) -> Result<usize, Damage> {
         match &mut self.state {
@@ -145,6 +166,7 @@ impl Layer {
                     Seen::Undecided => {}
                     Seen::Whole => self.member(),
                     Seen::Other => {
+                        // Zero bytes are the fill that compilers write; all of them are passed over.
                         self.after = input.get(used).is_some_and(|&byte| byte != 0);
                         self.state = State::Ended;
                     }

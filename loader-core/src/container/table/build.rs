@@ -5,8 +5,8 @@ use super::{Entry, MemberTable, NOT_STORED, entry_at};
 use crate::arena::{Arena, ArenaFull, Tail, TailRef};
 use crate::error::{ContainerCode, Error, Notes, Stage};
 use core::mem::size_of;
+use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U32, U64};
-use zerocopy::{FromBytes, IntoBytes};
 
 /// Keys that are tried before lookups fall back to the sorted array.
 const KEYS: u64 = 8;
@@ -62,6 +62,16 @@ impl Builder {
         self.last = place;
         self.count = self.count.saturating_add(1);
         Ok(())
+    }
+
+    /// Name of the newest entry.
+    pub(crate) fn last_name<'a>(&self, arena: &'a Arena<'_>) -> &'a [u8] {
+        entry_at(&arena.tail(), self.last).map_or(&[], |(_, name)| name)
+    }
+
+    /// True if the newest entry keeps its content in the arena.
+    pub(crate) fn keeps(&self) -> bool {
+        !self.kept.is_null()
     }
 
     /// Copies bytes of the newest entry, if it keeps them in the arena.

@@ -47,7 +47,7 @@ fn every_name_of_many_is_found() {
 
 #[test]
 fn a_small_arena_is_a_clean_error() {
-    let mut memory = [0; 112];
+    let mut memory = [0; 96];
     let mut arena = Arena::new(&mut memory).unwrap();
     let mut builder = Builder::default();
     builder.push(&mut arena, b"a", 0, Kept::No).unwrap();
