@@ -13,9 +13,11 @@ pub use manifest::{ManifestInput, PayloadTransfers};
 use super::record::{CarveoutType, EngType, RingType};
 use crate::arch::Engine;
 use crate::error::Error;
-use crate::manifest::{Block, BlockSink, BlockSource, Fp8, Scratch, Totals, Variable};
+use crate::manifest::{
+    Backing, Block, BlockSink, BlockSource, Fabric, Fp8, Print, Scratch, Totals, VarClass,
+};
 use crate::source::MemberId;
-use zerocopy::little_endian::U32;
+use zerocopy::little_endian::{U32, U64};
 
 /// What stands once in a subgraph.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +49,76 @@ pub struct BlobIn {
     pub member: MemberId,
     /// Bytes of it.
     pub len: u64,
+}
+
+/// One variable.
+#[derive(Clone, Copy, Debug)]
+pub struct VarIn<'a> {
+    /// Its id.
+    pub id: u32,
+    /// Its name.
+    pub name: &'a [u8],
+    /// Its class.
+    pub class: VarClass,
+    /// Bytes, if the entry says it.
+    pub size: Option<u64>,
+    /// Bytes; 0 is "none given".
+    pub alignment: u32,
+    /// Device-print element type.
+    pub dtype: &'a [u8],
+    /// Device-print shape.
+    pub shape: &'a [U64],
+    /// Device print.
+    pub print: Option<Print<'a>>,
+    /// `fabric_path`.
+    pub fabric: Option<Fabric>,
+    /// `backing_buf`.
+    pub backing: Option<Backing>,
+    /// What its class adds.
+    pub detail: DetailIn,
+}
+
+/// What only one class of variables has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DetailIn {
+    /// Nothing.
+    None,
+    /// Bytes from the start of its area.
+    Virtual {
+        /// `backing_variable_off`.
+        offset: u64,
+    },
+    /// A constant.
+    File {
+        /// Its member.
+        member: MemberId,
+        /// First byte of it.
+        payload_offset: u64,
+        /// Bytes.
+        payload_len: u64,
+    },
+    /// The variable whose address it holds.
+    Pointer {
+        /// Its id.
+        referenced: u32,
+    },
+    /// Elements of [`Input::list`].
+    List {
+        /// How many.
+        len: u32,
+    },
+    /// The same for a `dge-table`.
+    DgeTable {
+        /// How many.
+        len: u32,
+    },
+    /// The owner.
+    Remote {
+        /// Its subgraph's number in the file.
+        subgraph: u32,
+        /// Its id there.
+        var_id: u32,
+    },
 }
 
 /// The four DVE slots; `None` where the file names no table.
@@ -178,7 +250,10 @@ pub trait Input {
     fn var_count(&self, sg: u32) -> u32;
 
     /// Variables by name.
-    fn vars(&self, sg: u32) -> impl Iterator<Item = Variable<'_>>;
+    fn vars(&self, sg: u32) -> impl Iterator<Item = VarIn<'_>>;
+
+    /// Variable ids of a list or `dge-table`.
+    fn list(&self, sg: u32, var_id: u32) -> impl Iterator<Item = u32>;
 
     /// Queues by name.
     fn queues(&self, sg: u32) -> impl Iterator<Item = QueueIn<'_>>;

@@ -2,9 +2,10 @@
 //!
 //! Pure arithmetic on sizes and offsets; device addresses come in a later stage.
 
+use super::input::{DetailIn, VarIn};
 use super::record::{Backing, Extra, MemRef};
 use crate::error::{Error, LowerCode, Stage};
-use crate::manifest::{Detail, Fabric, Variable};
+use crate::manifest::Fabric;
 
 /// Pages of one core at most (lowering.md §7.4, Confirmed).
 pub const PAGES_MOST: u64 = 1024;
@@ -30,7 +31,7 @@ impl Area {
     /// The area of a virtual variable: `fabric_path` where it is not the default, else `backing_buf`, else main.
     /// `None` for a fabric that names no area (`repl`).
     #[must_use]
-    pub fn of(var: &Variable<'_>) -> Option<Self> {
+    pub fn of(var: &VarIn<'_>) -> Option<Self> {
         use crate::manifest::Backing as From;
         Some(match (var.fabric, var.backing) {
             (Some(Fabric::Repl), _) => return None,
@@ -72,8 +73,8 @@ impl Area {
 }
 
 /// Area and end of a virtual variable; `None` for other classes, unknown areas and overflowing ends.
-pub(crate) fn extent(var: &Variable<'_>) -> Option<(Area, u64)> {
-    let Detail::Virtual { offset } = var.detail else { return None };
+pub(crate) fn extent(var: &VarIn<'_>) -> Option<(Area, u64)> {
+    let DetailIn::Virtual { offset } = var.detail else { return None };
     Some((Area::of(var)?, offset.checked_add(var.size?)?))
 }
 

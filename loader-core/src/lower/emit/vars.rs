@@ -3,7 +3,7 @@
 use super::Emit;
 use crate::arena::ArenaRef;
 use crate::error::{Error, LowerCode};
-use crate::lower::input::{BlobIn, Input};
+use crate::lower::input::{BlobIn, DetailIn, Input, VarIn};
 use crate::lower::kbins::behind;
 use crate::lower::measure::marks;
 use crate::lower::record::{
@@ -11,7 +11,6 @@ use crate::lower::record::{
     VirtualArm,
 };
 use crate::lower::scratchpad::{Area, Marks};
-use crate::manifest::{Detail, Variable};
 use zerocopy::little_endian::{U32, U64};
 
 impl<I: Input> Emit<'_, '_, I> {
@@ -55,7 +54,7 @@ impl<I: Input> Emit<'_, '_, I> {
         moved
     }
 
-    fn var(&mut self, var: &Variable<'_>) -> Result<MemRef, Error> {
+    fn var(&mut self, var: &VarIn<'_>) -> Result<MemRef, Error> {
         let buffer = self.constant(var)?;
         let extra = self.extra(var)?;
         let mut record = MemRef {
@@ -76,8 +75,8 @@ impl<I: Input> Emit<'_, '_, I> {
         Ok(record)
     }
 
-    fn constant(&mut self, var: &Variable<'_>) -> Result<BlobId, Error> {
-        let Detail::File { member, payload_offset, payload_len } = var.detail else {
+    fn constant(&mut self, var: &VarIn<'_>) -> Result<BlobId, Error> {
+        let DetailIn::File { member, payload_offset, payload_len } = var.detail else {
             return Ok(BlobId::default());
         };
         if let Some(said) = var.size.filter(|&said| said != payload_len) {
@@ -87,40 +86,43 @@ impl<I: Input> Emit<'_, '_, I> {
         self.blob(BlobKind::CONSTANT, Some(BlobIn { member, len: payload_len }), payload_offset)
     }
 
-    fn extra(&mut self, var: &Variable<'_>) -> Result<Extra, Error> {
+    fn extra(&mut self, var: &VarIn<'_>) -> Result<Extra, Error> {
         Ok(match var.detail {
-            Detail::Virtual { offset } => Extra::Virtual(self.place(var, offset)),
+            DetailIn::Virtual { offset } => Extra::Virtual(self.place(var, offset)),
             // `io_ref` and the remote fields need all variables: the linking step fills them.
-            Detail::Pointer { referenced } => {
+            DetailIn::Pointer { referenced } => {
                 Extra::Ptr(PtrArm { referenced_var_id: U32::new(referenced), ..PtrArm::default() })
             }
-            Detail::List { ids } => Extra::List(self.list(ids)?),
-            Detail::DgeTable { ids } => Extra::PtrTable(self.list(ids)?),
-            Detail::Remote { subgraph, var_id } => Extra::Remote(RemoteArm {
+            DetailIn::List { len } => Extra::List(self.list(var.id, len)?),
+            DetailIn::DgeTable { len } => Extra::PtrTable(self.list(var.id, len)?),
+            DetailIn::Remote { subgraph, var_id } => Extra::Remote(RemoteArm {
                 remote_vtpb_rel_sg_id: U32::new(subgraph),
                 remote_var_id: U32::new(var_id),
                 ..RemoteArm::default()
             }),
-            Detail::File { .. } | Detail::None => Extra::None,
+            DetailIn::File { .. } | DetailIn::None => Extra::None,
         })
     }
 
-    fn place(&self, var: &Variable<'_>, offset: u64) -> VirtualArm {
+    fn place(&self, var: &VarIn<'_>, offset: u64) -> VirtualArm {
         let area = Area::of(var).unwrap_or(Area::Main);
         let base = if area == Area::Alt { self.counts.alt_base } else { 0 };
         let offset = U64::new(offset.saturating_add(base));
         VirtualArm { offset, backing_buf: area.backing(), ..VirtualArm::default() }
     }
 
-    fn list(&mut self, ids: &[U32]) -> Result<ListArm, Error> {
-        let items = self.alloc::<U32>(u64::try_from(ids.len()).unwrap_or(u64::MAX))?;
-        if let Some(slots) = self.arena.slice_mut::<U32>(items) {
-            slots.copy_from_slice(ids);
+    fn list(&mut self, var_id: u32, len: u32) -> Result<ListArm, Error> {
+        let items = self.alloc::<U32>(u64::from(len))?;
+        let subject = self.subject;
+        let slots =
+            self.arena.slice_mut::<U32>(items).ok_or_else(|| subject.broken("a list has no place"))?;
+        for (slot, id) in slots.iter_mut().zip(subject.input.list(subject.sg, var_id)) {
+            *slot = U32::new(id);
         }
         Ok(ListArm { length: items.len, items, ..ListArm::default() })
     }
 
-    fn print(&mut self, var: &Variable<'_>) -> Result<ArenaRef, Error> {
+    fn print(&mut self, var: &VarIn<'_>) -> Result<ArenaRef, Error> {
         let Some(print) = var.print else { return Ok(ArenaRef::NULL) };
         let fault = |_| self.subject.var_fault(LowerCode::NameTooLong, var);
         let prefix_str = Text::new(print.prefix).map_err(fault)?;
@@ -131,20 +133,18 @@ impl<I: Input> Emit<'_, '_, I> {
 }
 
 /// Bytes of a variable (lowering.md §6.1): a constant's payload, 4 per list element (O-14), 0 where the stage decides.
-fn size(var: &Variable<'_>) -> u64 {
+fn size(var: &VarIn<'_>) -> u64 {
     match var.detail {
-        Detail::List { ids } | Detail::DgeTable { ids } => {
-            u64::try_from(ids.len()).unwrap_or(u64::MAX).saturating_mul(4)
-        }
-        Detail::File { payload_len, .. } => payload_len,
-        Detail::Remote { .. } => 0,
-        Detail::None if !var.class.needs_size() => 0,
+        DetailIn::List { len } | DetailIn::DgeTable { len } => u64::from(len).saturating_mul(4),
+        DetailIn::File { payload_len, .. } => payload_len,
+        DetailIn::Remote { .. } => 0,
+        DetailIn::None if !var.class.needs_size() => 0,
         _ => var.size.unwrap_or(0),
     }
 }
 
 /// Alignment of the classes whose record has one (lowering.md §6.1, X-20).
-fn alignment(var: &Variable<'_>) -> u64 {
+fn alignment(var: &VarIn<'_>) -> u64 {
     use crate::manifest::VarClass as Class;
     match var.class {
         Class::Input | Class::Output | Class::TmpBuf | Class::File => u64::from(var.alignment),

@@ -1,7 +1,8 @@
 //! The manifests of S2 as working sets.
 
 use super::{
-    ActSetIn, BlobIn, CarveoutIn, DveIn, FunctionIn, Input, LibraryIn, QueueIn, RankStep, Subgraph, Transfers,
+    ActSetIn, BlobIn, CarveoutIn, DetailIn, DveIn, FunctionIn, Input, LibraryIn, QueueIn, RankStep, Subgraph,
+    Transfers, VarIn,
 };
 use crate::arch::{Arch, Engine};
 use crate::container::MemberTable;
@@ -9,8 +10,8 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::lower::record::{CarveoutType, RingType};
 use crate::manifest::{
-    self, Block, BlockSink, BlockSource, Carveout, Definition, Function, Library, Manifest, Queue, Ranks,
-    Role, Totals, Variable,
+    self, Block, BlockSink, BlockSource, Carveout, Definition, Detail, Function, Library, Manifest, Queue,
+    Ranks, Role, Totals, Variable,
 };
 use crate::source::{MemberId, Payload};
 use core::iter::once;
@@ -50,6 +51,22 @@ impl<'m> ManifestInput<'m> {
             unplaced_control: tables.control.is_some() && !placed,
         })
     }
+}
+
+fn var_in(var: Variable<'_>) -> VarIn<'_> {
+    let detail = match var.detail {
+        Detail::None => DetailIn::None,
+        Detail::Virtual { offset } => DetailIn::Virtual { offset },
+        Detail::File { member, payload_offset, payload_len } => {
+            DetailIn::File { member, payload_offset, payload_len }
+        }
+        Detail::Pointer { referenced } => DetailIn::Pointer { referenced },
+        Detail::List { ids } => DetailIn::List { len: ids.len() },
+        Detail::DgeTable { ids } => DetailIn::DgeTable { len: ids.len() },
+        Detail::Remote { subgraph, var_id } => DetailIn::Remote { subgraph, var_id },
+    };
+    let Variable { id, name, class, size, alignment, dtype, shape, print, fabric, backing, .. } = var;
+    VarIn { id, name, class, size, alignment, dtype, shape, print, fabric, backing, detail }
 }
 
 fn queue_in(queue: Queue<'_>) -> QueueIn<'_> {
@@ -128,8 +145,17 @@ impl<'m> Input for ManifestInput<'m> {
         self.definition(sg).map_or(0, |definition| definition.var_count())
     }
 
-    fn vars(&self, sg: u32) -> impl Iterator<Item = Variable<'_>> {
-        self.definition(sg).into_iter().flat_map(|definition| definition.vars_by_name())
+    fn vars(&self, sg: u32) -> impl Iterator<Item = VarIn<'_>> {
+        self.definition(sg).into_iter().flat_map(|definition| definition.vars_by_name()).map(var_in)
+    }
+
+    fn list(&self, sg: u32, var_id: u32) -> impl Iterator<Item = u32> {
+        let var = self.definition(sg).and_then(|definition| definition.var(var_id));
+        let ids = match var.map(|var| var.detail) {
+            Some(Detail::List { ids } | Detail::DgeTable { ids }) => Some(ids),
+            _ => None,
+        };
+        ids.into_iter().flat_map(|ids| ids.iter())
     }
 
     fn queues(&self, sg: u32) -> impl Iterator<Item = QueueIn<'_>> {

@@ -3,10 +3,10 @@
 use super::{Subject, array_bytes, marks, wide};
 use crate::error::{Error, LowerCode};
 use crate::lower::dims::{Counts, add, one_more};
-use crate::lower::input::Input;
+use crate::lower::input::{DetailIn, Input, VarIn};
 use crate::lower::record::Blob;
 use crate::lower::scratchpad::Area;
-use crate::manifest::{Detail, VarClass, Variable};
+use crate::manifest::VarClass;
 
 /// Characters of a device-print dtype.
 const DTYPE_MOST: u64 = 15;
@@ -43,18 +43,18 @@ impl<I: Input> Subject<'_, I> {
         self.place_alt(counts)
     }
 
-    fn out_of_order(&self, var: &Variable<'_>, before: Option<&[u8]>) -> Error {
+    fn out_of_order(&self, var: &VarIn<'_>, before: Option<&[u8]>) -> Error {
         if before == Some(var.name) {
             return self.var_fault(LowerCode::DuplicateVar, var).numbers(u64::from(var.id), 0);
         }
         self.broken("variables come in the order of their names")
     }
 
-    pub(crate) fn var_fault(&self, code: LowerCode, var: &Variable<'_>) -> Error {
+    pub(crate) fn var_fault(&self, code: LowerCode, var: &VarIn<'_>) -> Error {
         self.fail(code).name(var.name).element(var.id)
     }
 
-    fn check_var(&self, var: &Variable<'_>) -> Result<(), Error> {
+    fn check_var(&self, var: &VarIn<'_>) -> Result<(), Error> {
         let fault = |code| self.var_fault(code, var);
         if var.alignment != 0 && !var.alignment.is_power_of_two() {
             return Err(fault(LowerCode::AlignmentNotPow2).numbers(u64::from(var.alignment), 0));
@@ -73,33 +73,40 @@ impl<I: Input> Subject<'_, I> {
         self.check_detail(var)
     }
 
-    fn check_detail(&self, var: &Variable<'_>) -> Result<(), Error> {
+    fn check_detail(&self, var: &VarIn<'_>) -> Result<(), Error> {
         let fault = |code| self.var_fault(code, var);
         let size = var.size.unwrap_or(0);
         match var.detail {
-            Detail::Pointer { .. } if size != POINTER_SIZE => {
+            DetailIn::Pointer { .. } if size != POINTER_SIZE => {
                 Err(fault(LowerCode::PointerSize).numbers(size, 8))
             }
-            Detail::Pointer { referenced } => self.check_reference(var, referenced),
-            Detail::List { ids } | Detail::DgeTable { ids } => {
-                self.limit("list elements", wide(ids.len()), u64::from(self.limits.list_elements))?;
-                ids.iter().try_for_each(|id| self.check_reference(var, id.get()))
-            }
-            Detail::Virtual { offset } => self.check_virtual(var, offset, size),
-            Detail::File { member, .. } if member.0 == Blob::NOT_A_MEMBER => {
+            DetailIn::Pointer { referenced } => self.check_reference(var, referenced),
+            DetailIn::List { len } | DetailIn::DgeTable { len } => self.check_list(var, len),
+            DetailIn::Virtual { offset } => self.check_virtual(var, offset, size),
+            DetailIn::File { member, .. } if member.0 == Blob::NOT_A_MEMBER => {
                 Err(fault(LowerCode::MemberMissing).member(member))
             }
-            Detail::File { member, payload_offset, payload_len } => {
+            DetailIn::File { member, payload_offset, payload_len } => {
                 match payload_offset.checked_add(payload_len) {
                     Some(_) => Ok(()),
                     None => Err(fault(LowerCode::NumpyHeader).member(member)),
                 }
             }
-            Detail::Remote { .. } | Detail::None => Ok(()),
+            DetailIn::Remote { .. } | DetailIn::None => Ok(()),
         }
     }
 
-    fn check_reference(&self, var: &Variable<'_>, id: u32) -> Result<(), Error> {
+    fn check_list(&self, var: &VarIn<'_>, len: u32) -> Result<(), Error> {
+        self.limit("list elements", u64::from(len), u64::from(self.limits.list_elements))?;
+        let mut found = 0u32;
+        for id in self.input.list(self.sg, var.id) {
+            found = found.saturating_add(1);
+            self.check_reference(var, id)?;
+        }
+        if found == len { Ok(()) } else { Err(self.broken("a list differs from its length")) }
+    }
+
+    fn check_reference(&self, var: &VarIn<'_>, id: u32) -> Result<(), Error> {
         let count = self.input.var_count(self.sg);
         if id >= count {
             let fault = self.var_fault(LowerCode::BadVarReference, var);
@@ -108,7 +115,7 @@ impl<I: Input> Subject<'_, I> {
         Ok(())
     }
 
-    fn check_virtual(&self, var: &Variable<'_>, offset: u64, size: u64) -> Result<(), Error> {
+    fn check_virtual(&self, var: &VarIn<'_>, offset: u64, size: u64) -> Result<(), Error> {
         if offset.checked_add(size).is_none() {
             return Err(self.var_fault(LowerCode::ExtentOverflow, var).numbers(offset, size));
         }
@@ -118,20 +125,20 @@ impl<I: Input> Subject<'_, I> {
             None => false,
         };
         if !placed {
-            return Err(self.var_fault(LowerCode::UnsupportedArea, var).name2(var.area().as_bytes()));
+            return Err(self.var_fault(LowerCode::UnsupportedArea, var).name2(area_name(var).as_bytes()));
         }
         Ok(())
     }
 
-    fn count_var(&self, var: &Variable<'_>, counts: &mut Counts) {
+    fn count_var(&self, var: &VarIn<'_>, counts: &mut Counts) {
         one_more(&mut counts.vars);
         add(&mut counts.names, wide(var.name.len()).saturating_add(1));
         add(&mut counts.prints, u64::from(var.print.is_some()));
         match var.detail {
-            Detail::List { ids } | Detail::DgeTable { ids } => {
-                add(&mut counts.lists, array_bytes(wide(ids.len())))
+            DetailIn::List { len } | DetailIn::DgeTable { len } => {
+                add(&mut counts.lists, array_bytes(u64::from(len)))
             }
-            Detail::File { payload_len, .. } => add(&mut counts.blobs, u64::from(payload_len > 0)),
+            DetailIn::File { payload_len, .. } => add(&mut counts.blobs, u64::from(payload_len > 0)),
             _ => {}
         }
     }
@@ -154,5 +161,14 @@ impl<I: Input> Subject<'_, I> {
         let (shared, sharded) = (marks.mark(Area::Shared), marks.mark(Area::Sharded));
         shared.checked_add(sharded).ok_or_else(|| overflow(shared, sharded))?;
         Ok(())
+    }
+}
+
+/// The words of the entry that name its area.
+fn area_name(var: &VarIn<'_>) -> &'static str {
+    match (var.fabric, var.backing) {
+        (Some(fabric), _) => fabric.name(),
+        (None, Some(backing)) => backing.name(),
+        (None, None) => "main",
     }
 }

@@ -1,9 +1,9 @@
 #![allow(clippy::unwrap_used)]
 extern crate std;
 use super::{Placed, resolve};
-use std::string::ToString;
 use crate::device::DevAddr;
 use crate::lower::record::MrType;
+use std::string::ToString;
 
 fn var(size: u64, address: u64) -> Placed<'static> {
     Placed { name: b"v", mr_type: MrType::TMP_BUF, size, address: DevAddr(address) }
