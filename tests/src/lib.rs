@@ -5,6 +5,7 @@ pub mod build;
 pub mod command;
 pub mod errors_page;
 pub mod fixtures;
+pub mod lowering;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
