@@ -1,3 +1,14 @@
 //! The std shell of the NEFF loader.
 
+pub mod container;
+pub mod file;
+pub mod info;
+pub mod members;
+pub mod memory;
 pub mod pack;
+
+mod chain;
+mod refusal;
+
+pub use info::NeffInfo;
+pub use refusal::Refusal;
