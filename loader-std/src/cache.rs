@@ -40,3 +40,6 @@ mod sync;
 pub use key::{Key, KeyPolicy};
 pub use shared::{Creator, Entry, ParseCache, Parsed};
 pub use slot::{Role, Snapshot, State};
+
+#[cfg(test)]
+mod tests;

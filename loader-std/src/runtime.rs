@@ -194,3 +194,6 @@ impl Drop for Closing<'_> {
         self.runtime.lock().state = RuntimeState::Start;
     }
 }
+
+#[cfg(test)]
+mod tests;
