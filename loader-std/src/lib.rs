@@ -1,5 +1,6 @@
 //! The std shell of the NEFF loader.
 
+pub mod cache;
 pub mod container;
 pub mod file;
 pub mod info;
@@ -7,6 +8,7 @@ pub mod inspect;
 pub mod members;
 pub mod memory;
 pub mod pack;
+pub mod runtime;
 pub mod walk;
 
 mod chain;
