@@ -11,7 +11,8 @@ pub struct Limits {
     pub name_bytes: u32,
     /// Sum of all member-name lengths.
     pub names_total: u64,
-    /// Length of one pax record block.
+    /// Length of one pax record block; they are parsed as they come, so a long one costs no memory
+    /// (1 GiB is what the reference takes).
     pub pax_bytes: u64,
     /// Inflated size of the payload, all layers added.
     pub inflated_bytes: u64,
@@ -43,7 +44,7 @@ impl Limits {
         members: 1 << 20,
         name_bytes: 1 << 20,
         names_total: 64 << 20,
-        pax_bytes: 16 << 20,
+        pax_bytes: 1 << 30,
         inflated_bytes: 64 << 30,
         gzip_layers: 24,
         json_depth: 512,

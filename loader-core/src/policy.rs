@@ -13,6 +13,8 @@ pub struct Policy {
     pub allow_legacy: bool,
     /// Verify the payload digest (R23: on here, off in the reference).
     pub verify_digest: bool,
+    /// Compute the payload digest and report it, even where it is not verified (tools).
+    pub report_digest: bool,
     /// Accept only the plainly stored digest, not the word-swapped one.
     pub strict_digest: bool,
     /// Feature bits that are understood when the major version is 2 (container.md §5.1).
@@ -41,6 +43,7 @@ impl Policy {
         lnc: None,
         allow_legacy: false,
         verify_digest: true,
+        report_digest: false,
         strict_digest: false,
         supported_features: Self::SUPPORTED_FEATURES,
         accept_area_classes: false,
