@@ -24,6 +24,8 @@ pub struct Limits {
     pub json_bytes: u64,
     /// Length of one JSON key or string that is kept.
     pub json_string: u32,
+    /// The longest JSON value that is looked at as a whole: a string, a short array, a small object.
+    pub element_bytes: u32,
     /// Subgraphs (hard cap 256).
     pub subgraphs: u16,
     /// Variables of one subgraph.
@@ -50,6 +52,7 @@ impl Limits {
         json_depth: 512,
         json_bytes: 0xFFFF_FFFF,
         json_string: 4096,
+        element_bytes: 8192,
         subgraphs: 256,
         variables: 1 << 20,
         blocks: 1 << 22,

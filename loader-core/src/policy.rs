@@ -21,6 +21,9 @@ pub struct Policy {
     pub supported_features: u64,
     /// Accept `local` and `shared` as variable types (manifests.md §7.10, Open; off).
     pub accept_area_classes: bool,
+    /// Analysis only: read what a load would refuse for reasons that do not keep it from being read
+    /// (a NeuronCore-v1 file, R22; `var_id`s with holes, manifests.md §7.3). Off for a load.
+    pub tooling: bool,
     /// Refuse opaque slots and approximate blocks instead of reporting them (R6).
     pub strict: bool,
     /// Scratchpad page size in bytes (R20).
@@ -47,6 +50,7 @@ impl Policy {
         strict_digest: false,
         supported_features: Self::SUPPORTED_FEATURES,
         accept_area_classes: false,
+        tooling: false,
         strict: false,
         page_size: Self::CONTIGUOUS_PAGE,
         contiguous_scratchpad: true,
