@@ -1,4 +1,6 @@
 //! The std shell of the NEFF loader.
 
+pub mod container;
 pub mod describe;
+pub mod file;
 pub mod pack;
