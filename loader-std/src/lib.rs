@@ -3,4 +3,13 @@
 pub mod container;
 pub mod describe;
 pub mod file;
+pub mod info;
+pub mod members;
+pub mod memory;
 pub mod pack;
+
+mod chain;
+mod refusal;
+
+pub use info::NeffInfo;
+pub use refusal::Refusal;

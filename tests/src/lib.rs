@@ -6,6 +6,8 @@ pub mod command;
 pub mod errors_page;
 pub mod fixtures;
 
+pub mod trees;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;

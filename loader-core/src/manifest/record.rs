@@ -325,8 +325,17 @@ pub(crate) struct DefRecord {
     /// Member that `ucode_lib` names.
     pub(crate) ucode_manifest: Text,
     pub(crate) fp8: Fp8Record,
+    /// Entries of `act_info.json`.
+    pub(crate) act_infos: Table,
     /// The five engines by number, then the definition's own `dma`.
     pub(crate) engines: [EngineRecord; 6],
+}
+
+/// The record of subgraph `graph` in the array at `place`.
+pub(crate) fn def_at(place: TailRef, graph: u32) -> Option<TailRef> {
+    let size = u32::try_from(size_of::<DefRecord>()).ok()?;
+    let distance = place.0.get().checked_sub(size.checked_mul(graph)?)?;
+    Some(TailRef(U32::new(distance)))
 }
 
 /// A queue instance's name and place, for lookup.
