@@ -3,6 +3,7 @@
 pub mod container;
 pub mod describe;
 pub mod file;
+pub mod growing;
 pub mod info;
 pub mod members;
 pub mod memory;
