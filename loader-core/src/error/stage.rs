@@ -48,6 +48,9 @@ codes! {
         RingPointer = 'S' 406, Invalid, "the ring pointer {a:#x} selects both halves or none", "exactly one of bits 62 and 63", "";
         EmptySet = 'S' 407, Invalid, "the indirect-copy ring {name} has an empty set", "at least one entry", "";
         ApproximateBlock = 'S' 408, Invalid, "block {a} of queue {name} can only be approximated", "a plain copy", "Load without --strict.";
+        ExpansionLimit = 'S' 410, Resource, "the descriptors of a subgraph make more than {a} ring entries", "at most {a}", "Raise the limit on ring entries.";
+        IoInDataRing = 'S' 411, Invalid, "queue {name} moves data of {name2}, which has no address before it runs", "inputs and outputs in queues of type in or out", "";
+        ApproximateTable = 'S' 412, Invalid, "{a} activation and DVE tables are placed without the rings that load them", "an exact translation", "Load without --strict.";
         NoSemaphoreSource = 'S' 409, Failure, "a block with a semaphore has no source word", "", "";
 
         StreamRemainder = 'S' 501, Invalid, "the {name} stream has {a} bytes", "a multiple of 64", "";
