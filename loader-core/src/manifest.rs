@@ -17,6 +17,7 @@
 //! reference would meet first is reported (manifests.md §6.3).
 
 mod block;
+mod build;
 mod class;
 mod collectives;
 mod definition;
@@ -27,8 +28,10 @@ mod graph;
 mod kelf;
 mod queue;
 mod record;
+mod sort;
 mod table;
 mod variable;
+mod verdict;
 
 pub use block::{
     ACCESS_DIMS, Access, Block, BlockAt, BlockSink, BlockSource, Constant, SOURCES_DEFAULT, SOURCES_MARIANA,
@@ -41,7 +44,7 @@ pub use engine::{ActSet, DveTables, EngineFile, Function, Library};
 pub use graph::{IoMaps, TENSOR_DIMS, Tensor};
 pub use kelf::{Kelf, Target, Version};
 pub use queue::{Queue, Scratch};
-pub use variable::{Detail, Print, Variable};
+pub use variable::{Detail, Ids, Print, Variable};
 
 use crate::arena::{Arena, Tail};
 use crate::error::{Error, Notes, Stage};

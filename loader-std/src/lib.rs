@@ -1,1 +1,3 @@
 //! The std shell of the NEFF loader.
+
+pub mod pack;

@@ -62,7 +62,7 @@ pub(crate) struct VarRecord {
     pub(crate) alignment: U32,
     /// `file`: member. `pointer`: referenced id. `remote`: owner's subgraph. `list`, `dge-table`: length.
     pub(crate) c: U32,
-    /// `remote`: owner's variable id. `list`, `dge-table`: place of the ids.
+    /// `remote`: owner's variable id. `list`, `dge-table`: first of the ids in the definition's lists.
     pub(crate) d: U32,
     pub(crate) pipe: I32,
     /// `virtual`: offset in its area. `file`: offset of the payload in its member.
@@ -107,8 +107,8 @@ pub(crate) struct QueueRecord {
     /// First instance in the definition's flat numbering.
     pub(crate) first_instance: U32,
     pub(crate) instances: U32,
-    /// `Text` per named instance.
-    pub(crate) instance_names: TailRef,
+    /// First of its names among the definition's instance names.
+    pub(crate) first_name: U32,
     pub(crate) semaphores: [U32; 32],
 }
 
@@ -154,6 +154,7 @@ pub(crate) struct TotalsRecord {
     pub(crate) arithmetic: U32,
     pub(crate) transposes: U32,
     pub(crate) dims: U32,
+    pub(crate) extra: U32,
 }
 
 /// One activation set.
@@ -291,7 +292,9 @@ pub(crate) struct DefRecord {
     pub(crate) num_outputs: U32,
     /// Variables in file order.
     pub(crate) vars: Table,
-    /// U32 per id: index in `vars`.
+    /// U32 per element of a `list` or `dge-table`.
+    pub(crate) lists: Table,
+    /// U32 per variable: index in `vars`, ids ascending.
     pub(crate) by_id: TailRef,
     /// U32 per variable: index in `vars`, names ascending.
     pub(crate) by_name: TailRef,
@@ -299,6 +302,8 @@ pub(crate) struct DefRecord {
     pub(crate) queues: Table,
     /// U32 per queue set: index in `queues`, names ascending.
     pub(crate) queues_by_name: TailRef,
+    /// `Text` per named instance of any queue set.
+    pub(crate) instance_names: Table,
     pub(crate) instances: U32,
     /// `InstanceRecord` per instance, names ascending.
     pub(crate) instance_index: TailRef,
