@@ -2,7 +2,9 @@
 
 pub mod cache;
 pub mod container;
+pub mod describe;
 pub mod file;
+pub mod growing;
 pub mod info;
 pub mod inspect;
 pub mod members;

@@ -2,6 +2,7 @@
 
 use crate::info::InfoArguments;
 use crate::memory::MemoryArguments;
+use crate::inspect::InspectArguments;
 use crate::pack::PackArguments;
 use clap::{Args, Parser, Subcommand};
 
@@ -32,6 +33,8 @@ pub(crate) enum Command {
     Info(InfoArguments),
     /// How much device memory files will need, alone or together
     Memory(MemoryArguments),
+    /// What is in a file: header, digest, members, graph, subgraphs
+    Inspect(InspectArguments),
     /// Write a NEFF from a folder or from another NEFF
     Pack(PackArguments),
 }

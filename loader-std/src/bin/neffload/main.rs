@@ -6,6 +6,7 @@
 mod arguments;
 mod info;
 mod memory;
+mod inspect;
 mod output;
 mod pack;
 mod trouble;
@@ -51,6 +52,7 @@ fn run(command: Command, output: &mut Output) -> Result<Answer, Trouble> {
     match command {
         Command::Info(arguments) => info::run(&arguments, output),
         Command::Memory(arguments) => memory::run(&arguments, output),
+        Command::Inspect(arguments) => inspect::run(&arguments, output),
         Command::Pack(arguments) => pack::run(&arguments, output),
     }
 }
