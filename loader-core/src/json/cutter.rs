@@ -162,20 +162,32 @@ impl<'b> Cutter<'b> {
             let window = self.room().saturating_sub(at.saturating_sub(start));
             let mut part = rest.get(..window).unwrap_or(rest);
             let before = part.len();
-            let event = self.lexer.next_within(&mut part, self.levels.depth());
-            let event = event.map_err(Fault::error)?;
+            let next = self.lexer.next_whole(&mut part, self.levels.depth());
+            let (event, whole) = next.map_err(Fault::error)?;
             at = at.saturating_add(before.saturating_sub(part.len()));
+            if whole > 0 {
+                start = at.saturating_sub(whole);
+            }
             let text = bytes.get(start..at).unwrap_or(&[]);
             match event {
                 None => return self.keep(text),
                 Some(Event::Begin(kind)) => {
                     start = at.saturating_sub(1);
-                    self.begin(kind, reader)?;
+                    self.begin(kind, 1, reader)?;
                 }
-                Some(Event::End(_)) => self.end(text, reader)?,
+                Some(Event::End(kind)) => {
+                    if whole > 0 {
+                        self.begin(kind, whole, reader)?;
+                    }
+                    self.end(text, reader)?;
+                }
                 Some(Event::Key) => {
                     start = at;
-                    self.begin_key();
+                    self.begin_key(1);
+                }
+                Some(Event::KeyEnd) if whole > 0 => {
+                    self.begin_key(whole);
+                    self.end_key(text.get(1..).unwrap_or(&[]))?;
                 }
                 Some(Event::KeyEnd) => self.end_key(text)?,
             }
@@ -216,19 +228,21 @@ impl<'b> Cutter<'b> {
         let Mode::Gather { key, kept, .. } = &mut self.mode else { return Ok(()) };
         let to = if *key { self.keys.free() } else { &mut *self.element };
         let room = to.get_mut(*kept..).unwrap_or(&mut []);
-        for (slot, byte) in room.iter_mut().zip(text) {
-            *slot = *byte;
+        let fits = text.len().min(room.len());
+        if let (Some(slot), Some(text)) = (room.get_mut(..fits), text.get(..fits)) {
+            slot.copy_from_slice(text);
         }
-        if text.len() > room.len() {
+        if fits < text.len() {
             return Err(self.too_large());
         }
-        *kept = kept.saturating_add(text.len());
+        *kept = kept.saturating_add(fits);
         Ok(())
     }
 
-    fn begin_key(&mut self) {
+    /// A key began `back` bytes before.
+    fn begin_key(&mut self, back: usize) {
         self.keys.begin(self.levels.last());
-        let offset = self.lexer.offset().saturating_sub(1);
+        let offset = self.lexer.offset().saturating_sub(wide(back));
         self.mode = Mode::Gather { key: true, offset, kept: 0 };
     }
 
@@ -238,15 +252,16 @@ impl<'b> Cutter<'b> {
         let Mode::Gather { offset, kept, .. } = self.mode else { return Ok(()) };
         let Some(level) = self.levels.last_mut() else { return Ok(()) };
         self.mode = Mode::Walk;
-        if self.keys.end(level, kept) {
+        if self.keys.end(level, kept, self.lexer.key_escaped()) {
             return Ok(());
         }
         let error = Error::new(Stage::Manifest, ManifestCode::JsonDuplicateKey).offset(offset);
         Err(self.path().name(error))
     }
 
-    fn begin<R: Reader>(&mut self, kind: Kind, reader: &mut R) -> Result<(), Error> {
-        let offset = self.lexer.offset().saturating_sub(1);
+    /// A value began `back` bytes before.
+    fn begin<R: Reader>(&mut self, kind: Kind, back: usize, reader: &mut R) -> Result<(), Error> {
+        let offset = self.lexer.offset().saturating_sub(wide(back));
         if self.levels.depth() == 0 && !self.any_root && kind != Kind::Object {
             let mismatch = Mismatch { offset, found: kind, expected: "an object" };
             return Err(mismatch.error(Stage::Manifest, ManifestCode::JsonMalformed));

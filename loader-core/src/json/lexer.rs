@@ -10,6 +10,7 @@ mod number;
 mod stack;
 mod structure;
 mod text;
+mod word;
 
 use super::fault::{Expected, Fault, Found};
 use super::kind::Kind;
@@ -18,7 +19,8 @@ use number::Number;
 use stack::Stack;
 use text::Text;
 
-pub(super) use text::hex_digit;
+pub(super) use text::{after_plain, hex_digit};
+use word::Word;
 
 /// The deepest nesting that any limit allows (manifests.md §3).
 pub const DEPTH_MAX: u16 = 1024;
@@ -59,8 +61,8 @@ enum State {
     StringText(Text),
     /// Inside a number.
     Number(Number),
-    /// Inside a word, with the bytes that must follow.
-    Word(Kind, &'static [u8]),
+    /// Inside a word.
+    Word(Word),
 }
 
 /// A strict, streaming JSON lexer. See the module's page.
@@ -89,6 +91,8 @@ pub struct Lexer {
     stack: Stack,
     offset: u64,
     most: u64,
+    escaped: bool,
+    whole: usize,
 }
 
 impl Lexer {
@@ -100,6 +104,8 @@ impl Lexer {
             stack: Stack::new(limits.json_depth.min(DEPTH_MAX)),
             offset: 0,
             most: limits.json_bytes,
+            escaped: false,
+            whole: 0,
         }
     }
 
@@ -113,6 +119,11 @@ impl Lexer {
     #[must_use]
     pub const fn depth(&self) -> u16 {
         self.stack.depth()
+    }
+
+    /// True if the last key was spelt with an escape.
+    pub(super) const fn key_escaped(&self) -> bool {
+        self.escaped
     }
 
     /// Consumes from the front of `input` up to the next event; `None` when all of it is consumed.
@@ -129,16 +140,32 @@ impl Lexer {
     /// # Errors
     /// As [`Lexer::next`].
     pub fn next_within(&mut self, input: &mut &[u8], depth: u16) -> Result<Option<Event>, Fault> {
+        self.step::<false>(input, depth)
+    }
+
+    /// The same, but a key or scalar that `input` has all of makes one event, its end, if it is
+    /// plain. Also returns that text's length, quotes included; 0 if its begin was an event.
+    pub(super) fn next_whole(
+        &mut self,
+        input: &mut &[u8],
+        depth: u16,
+    ) -> Result<(Option<Event>, usize), Fault> {
+        self.whole = 0;
+        let event = self.step::<true>(input, depth)?;
+        Ok((event, self.whole))
+    }
+
+    fn step<const WHOLE: bool>(&mut self, input: &mut &[u8], depth: u16) -> Result<Option<Event>, Fault> {
         let given = *input;
         let room = usize::try_from(self.most.saturating_sub(self.offset)).unwrap_or(usize::MAX);
-        let (mut part, beyond) = given.split_at_checked(room).unwrap_or((given, &[]));
+        let mut part = given.get(..room).unwrap_or(given);
         let before = part.len();
-        let result = self.run(&mut part, depth);
+        let result = self.run::<WHOLE>(&mut part, depth);
         let used = before.saturating_sub(part.len());
         self.offset = self.offset.saturating_add(wide(used));
         *input = given.get(used..).unwrap_or(&[]);
         match result {
-            Ok(None) if !beyond.is_empty() => Err(self.fault(Found::Size, Expected::Shorter)),
+            Ok(None) if given.len() > room => Err(self.fault(Found::Size, Expected::Shorter)),
             Ok(event) => Ok(event),
             Err((found, expected)) => Err(self.fault(found, expected)),
         }
@@ -163,7 +190,7 @@ impl Lexer {
             State::After | State::Number(_) if self.stack.in_object() => Expected::CommaOrBrace,
             State::After | State::Number(_) => Expected::CommaOrBracket,
             State::KeyText(text) | State::StringText(text) => text.expected(),
-            State::Word(..) => Expected::Literal,
+            State::Word(_) => Expected::Literal,
         };
         Err(self.fault(Found::End, expected))
     }
@@ -174,14 +201,14 @@ impl Lexer {
 
     /// Steps until an event at most `depth` deep. The bytes left in `input` tell how far it came;
     /// on an error its first byte is the culprit.
-    fn run(&mut self, input: &mut &[u8], depth: u16) -> Step {
+    fn run<const WHOLE: bool>(&mut self, input: &mut &[u8], depth: u16) -> Step {
         loop {
             let event = match self.state {
-                State::KeyText(text) => match text.run(input)? {
+                State::KeyText(text) => match text.run(input, &mut self.escaped)? {
                     Some(text) => return self.rest(State::KeyText(text)),
                     None => self.to(State::Colon, Event::KeyEnd),
                 },
-                State::StringText(text) => match text.run(input)? {
+                State::StringText(text) => match text.run(input, &mut self.escaped)? {
                     Some(text) => return self.rest(State::StringText(text)),
                     None => self.to(State::After, Event::End(Kind::String)),
                 },
@@ -189,11 +216,12 @@ impl Lexer {
                     Some(number) => return self.rest(State::Number(number)),
                     None => self.to(State::After, Event::End(Kind::Number)),
                 },
-                State::Word(kind, rest) => match word(rest, input)? {
-                    Some(rest) => return self.rest(State::Word(kind, rest)),
-                    None => self.to(State::After, Event::End(kind)),
+                State::Word(word) => match word.run(input)? {
+                    Some(word) => return self.rest(State::Word(word)),
+                    None => self.to(State::After, Event::End(word.kind)),
                 },
                 _ => match self.structure(input)? {
+                    Some(event) if WHOLE => self.completed(event, input),
                     Some(event) => event,
                     None => return Ok(None),
                 },
@@ -201,6 +229,33 @@ impl Lexer {
             if self.level(event) <= depth {
                 return Ok(Some(event));
             }
+            self.whole = 0;
+        }
+    }
+
+    /// Takes the rest of a key or scalar that has just begun, if all of it is there and plain.
+    /// Whatever is not is left to the slow way, faults included.
+    fn completed(&mut self, event: Event, input: &mut &[u8]) -> Event {
+        let mut rest = *input;
+        let done = match self.state {
+            State::KeyText(_) | State::StringText(_) => {
+                rest = after_plain(rest);
+                rest.first() == Some(&b'"')
+            }
+            State::Number(number) => matches!(number.run(&mut rest), Ok(None)),
+            State::Word(word) => matches!(word.run(&mut rest), Ok(None)),
+            _ => false,
+        };
+        if !done {
+            return event;
+        }
+        let quote = usize::from(matches!(event, Event::Key | Event::Begin(Kind::String)));
+        let rest = rest.get(quote..).unwrap_or(&[]);
+        self.whole = input.len().saturating_sub(rest.len()).saturating_add(1);
+        *input = rest;
+        match event {
+            Event::Begin(kind) => self.to(State::After, Event::End(kind)),
+            _ => self.to(State::Colon, Event::KeyEnd),
         }
     }
 
@@ -227,18 +282,6 @@ type Step = Result<Option<Event>, Refusal>;
 
 /// A fault whose offset the caller adds.
 type Refusal = (Found, Expected);
-
-/// Matches the rest of `true`, `false` or `null`; `Some(rest)` when the input ends first.
-fn word(mut rest: &'static [u8], input: &mut &[u8]) -> Result<Option<&'static [u8]>, Refusal> {
-    while let Some((&want, after)) = rest.split_first() {
-        let Some((&byte, tail)) = input.split_first() else { return Ok(Some(rest)) };
-        if byte != want {
-            return Err((Found::Byte(byte), Expected::Literal));
-        }
-        (rest, *input) = (after, tail);
-    }
-    Ok(None)
-}
 
 /// Widens a length.
 pub(super) fn wide(n: usize) -> u64 {

@@ -1,7 +1,7 @@
 //! Steps through the items and fields of a validated container, without recursion.
 
 use super::element::Element;
-use super::lexer::wide;
+use super::lexer::{after_plain, wide};
 use super::text::Text;
 
 /// What is left of a validated container.
@@ -49,17 +49,16 @@ impl<'a> Rest<'a> {
 
 /// Length of the string at the front, with both quotes.
 fn string_len(text: &[u8]) -> usize {
-    let mut len = 1usize;
+    let mut rest = text.get(1..).unwrap_or(&[]);
     loop {
-        let rest = text.get(len..).unwrap_or(&[]);
-        let Some(step) = rest.iter().position(|&byte| byte == b'"' || byte == b'\\') else {
-            return text.len();
+        rest = after_plain(rest);
+        let step = match rest.first() {
+            Some(b'"') => return text.len().saturating_sub(rest.len()).saturating_add(1),
+            Some(b'\\') => 2,
+            Some(_) => 1,
+            None => return text.len(),
         };
-        let escaped = rest.get(step) == Some(&b'\\');
-        len = len.saturating_add(step).saturating_add(if escaped { 2 } else { 1 });
-        if !escaped {
-            return len;
-        }
+        rest = rest.get(step..).unwrap_or(&[]);
     }
 }
 

@@ -69,9 +69,10 @@ impl<'b> Keys<'b> {
         (start, start.saturating_add(len))
     }
 
-    /// The present key is complete: `raw` gathered bytes. False if its object has it already.
-    pub(super) fn end(&mut self, level: &mut Level, raw: usize) -> bool {
-        let len = unescape_in_place(self.free().get_mut(..raw).unwrap_or(&mut []));
+    /// The present key is complete: `raw` gathered bytes, perhaps with escapes in them. False if its object has it already.
+    pub(super) fn end(&mut self, level: &mut Level, raw: usize, escaped: bool) -> bool {
+        let len =
+            if escaped { unescape_in_place(self.free().get_mut(..raw).unwrap_or(&mut [])) } else { raw };
         let (start, end) = self.place(len);
         if let Some(prefix) = self.memory.get_mut(self.used..start) {
             prefix.copy_from_slice(&u16::try_from(len).unwrap_or(u16::MAX).to_le_bytes());

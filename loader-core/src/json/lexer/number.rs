@@ -37,6 +37,11 @@ impl Number {
         matches!(self, Self::Zero | Self::Integer | Self::Fraction | Self::Exponent)
     }
 
+    /// True if any number of digits may follow.
+    const fn may_repeat(self) -> bool {
+        matches!(self, Self::Integer | Self::Fraction | Self::Exponent)
+    }
+
     const fn next(self, byte: u8) -> Next {
         match (self, byte) {
             (Self::Minus, b'0') => Next::Go(Self::Zero),
@@ -56,11 +61,21 @@ impl Number {
     pub(super) fn run(mut self, input: &mut &[u8]) -> Result<Option<Self>, Refusal> {
         while let Some((&byte, rest)) = input.split_first() {
             match self.next(byte) {
-                Next::Go(next) => (self, *input) = (next, rest),
+                Next::Go(next) => {
+                    (self, *input) = (next, if next.may_repeat() { after_digits(rest) } else { rest })
+                }
                 Next::End => return Ok(None),
                 Next::Bad => return Err((Found::Byte(byte), Expected::Digit)),
             }
         }
         Ok(Some(self))
     }
+}
+
+/// What follows the digits at the front.
+fn after_digits(mut input: &[u8]) -> &[u8] {
+    while let Some((b'0'..=b'9', rest)) = input.split_first() {
+        input = rest;
+    }
+    input
 }

@@ -4,54 +4,87 @@ use super::super::fault::{Expected, Found};
 use super::super::kind::Kind;
 use super::number::Number;
 use super::text::Text;
-use super::{Event, Lexer, Refusal, State, Step};
+use super::word::Word;
+use super::{Event, Lexer, Refusal, State};
 
 const BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
+/// `None`: the byte made no event.
+type Made = Result<Option<Event>, Refusal>;
+
+/// Passes over white space; the byte after it stays in `input`.
+fn significant(input: &mut &[u8]) -> Option<u8> {
+    while let Some((&byte, rest)) = input.split_first() {
+        if byte > b' ' || !matches!(byte, b' ' | b'\n' | b'\t' | b'\r') {
+            return Some(byte);
+        }
+        *input = rest;
+    }
+    None
+}
+
+/// Consumes the byte that was just looked at.
+fn consume(input: &mut &[u8]) {
+    *input = input.get(1..).unwrap_or(&[]);
+}
+
 impl Lexer {
-    /// Consumes up to the next event that a byte between values makes.
-    pub(super) fn structure(&mut self, input: &mut &[u8]) -> Step {
-        while let Some((&byte, rest)) = input.split_first() {
-            if !matches!(byte, b' ' | b'\n' | b'\t' | b'\r') {
-                let event = self.significant(byte)?;
-                *input = rest;
-                if event.is_some() {
-                    return Ok(event);
-                }
-                continue;
+    /// Consumes up to the next event that a byte between values makes; `None` when the input ends.
+    pub(super) fn structure(&mut self, input: &mut &[u8]) -> Made {
+        loop {
+            if let State::Bom(seen) = self.state
+                && !self.start(seen, input)?
+            {
+                return Ok(None);
             }
-            if let State::Bom(seen) = self.state {
-                self.start(seen, byte)?;
+            let Some(byte) = significant(input) else { return Ok(None) };
+            let made = match self.state {
+                State::After => self.after(byte)?,
+                State::NextKey | State::FirstKey => Some(self.key(byte)?),
+                State::Colon => self.colon(byte)?,
+                State::FirstItem if byte == b']' => Some(self.close(Kind::Array)),
+                _ => Some(self.begin(byte)?),
+            };
+            consume(input);
+            if made.is_some() {
+                return Ok(made);
             }
-            *input = rest;
+        }
+    }
+
+    fn refused<T>(&self, byte: u8) -> Result<T, Refusal> {
+        Err((Found::Byte(byte), self.expected()))
+    }
+
+    fn after(&mut self, byte: u8) -> Made {
+        let inside = self.depth() > 0;
+        match (byte, self.stack.in_object()) {
+            (b',', true) => self.state = State::NextKey,
+            (b',', false) if inside => self.state = State::Value,
+            (b'}', true) => return Ok(Some(self.close(Kind::Object))),
+            (b']', false) if inside => return Ok(Some(self.close(Kind::Array))),
+            _ => return self.refused(byte),
         }
         Ok(None)
     }
 
-    /// A byte that is not white space.
-    fn significant(&mut self, byte: u8) -> Step {
-        match (self.state, byte) {
-            (State::After, b',') if self.depth() > 0 => {
-                self.state = if self.stack.in_object() { State::NextKey } else { State::Value };
-                Ok(None)
+    fn key(&mut self, byte: u8) -> Result<Event, Refusal> {
+        match byte {
+            b'"' => {
+                self.escaped = false;
+                Ok(self.to(State::KeyText(Text::Plain), Event::Key))
             }
-            (State::After, b'}') if self.stack.in_object() => Ok(Some(self.close(Kind::Object))),
-            (State::After, b']') if self.depth() > 0 && !self.stack.in_object() => {
-                Ok(Some(self.close(Kind::Array)))
-            }
-            (State::FirstKey | State::NextKey, b'"') => {
-                Ok(Some(self.to(State::KeyText(Text::Plain), Event::Key)))
-            }
-            (State::FirstKey, b'}') => Ok(Some(self.close(Kind::Object))),
-            (State::FirstItem, b']') => Ok(Some(self.close(Kind::Array))),
-            (State::Colon, b':') => {
-                self.state = State::Value;
-                Ok(None)
-            }
-            (State::Value | State::FirstItem, _) => self.begin(byte),
-            (State::Bom(seen), _) => self.bom(seen, byte),
-            _ => Err((Found::Byte(byte), self.expected())),
+            b'}' if self.state == State::FirstKey => Ok(self.close(Kind::Object)),
+            _ => self.refused(byte),
         }
+    }
+
+    fn colon(&mut self, byte: u8) -> Made {
+        if byte != b':' {
+            return self.refused(byte);
+        }
+        self.state = State::Value;
+        Ok(None)
     }
 
     fn close(&mut self, kind: Kind) -> Event {
@@ -60,7 +93,7 @@ impl Lexer {
     }
 
     /// The first byte of a value.
-    fn begin(&mut self, byte: u8) -> Step {
+    fn begin(&mut self, byte: u8) -> Result<Event, Refusal> {
         let Some(kind) = Kind::of(byte) else {
             return Err((Found::Byte(byte), Expected::Value));
         };
@@ -69,11 +102,9 @@ impl Lexer {
             Kind::Array => self.open(false)?,
             Kind::String => State::StringText(Text::Plain),
             Kind::Number => State::Number(Number::start(byte)),
-            Kind::True => State::Word(kind, b"rue"),
-            Kind::False => State::Word(kind, b"alse"),
-            Kind::Null => State::Word(kind, b"ull"),
+            Kind::True | Kind::False | Kind::Null => State::Word(Word::start(kind)),
         };
-        Ok(Some(Event::Begin(kind)))
+        Ok(Event::Begin(kind))
     }
 
     fn open(&mut self, object: bool) -> Result<State, Refusal> {
@@ -83,27 +114,22 @@ impl Lexer {
         Ok(if object { State::FirstKey } else { State::FirstItem })
     }
 
-    /// A byte at the very start: of a byte-order mark (§3: one is skipped), or of the root.
-    fn bom(&mut self, seen: u8, byte: u8) -> Step {
-        let place = usize::from(seen);
-        if BOM.get(place) == Some(&byte) {
-            let seen = seen.saturating_add(1);
-            self.state = if seen == 3 { State::Value } else { State::Bom(seen) };
-            return Ok(None);
-        }
-        if seen != 0 {
-            return Err((Found::Byte(byte), Expected::Bom));
-        }
-        self.begin(byte)
-    }
-
-    /// White space at the very start.
-    fn start(&mut self, seen: u8, byte: u8) -> Result<(), Refusal> {
-        if seen != 0 {
-            return Err((Found::Byte(byte), Expected::Bom));
+    /// The very start: one byte-order mark is skipped (§3). False when the input ends within it.
+    fn start(&mut self, mut seen: u8, input: &mut &[u8]) -> Result<bool, Refusal> {
+        while seen < 3 {
+            let Some((&byte, rest)) = input.split_first() else { return Ok(false) };
+            if BOM.get(usize::from(seen)) != Some(&byte) {
+                if seen != 0 {
+                    return Err((Found::Byte(byte), Expected::Bom));
+                }
+                break;
+            }
+            seen = seen.saturating_add(1);
+            self.state = State::Bom(seen);
+            *input = rest;
         }
         self.state = State::Value;
-        Ok(())
+        Ok(true)
     }
 
     /// What the present state between values waits for.

@@ -35,7 +35,8 @@ impl Text {
     }
 
     /// Consumes up to and with the closing quote; `Some(state)` when the input ends first.
-    pub(super) fn run(mut self, input: &mut &[u8]) -> Result<Option<Self>, Refusal> {
+    /// `escaped` is set if there was an escape.
+    pub(super) fn run(mut self, input: &mut &[u8], escaped: &mut bool) -> Result<Option<Self>, Refusal> {
         loop {
             if self == Self::Plain {
                 *input = after_plain(input);
@@ -45,6 +46,7 @@ impl Text {
                 *input = rest;
                 return Ok(None);
             }
+            *escaped |= byte == b'\\';
             self = self.next(byte)?;
             *input = rest;
         }
@@ -134,7 +136,7 @@ const fn special(word: u64) -> u64 {
 }
 
 /// What follows the plain characters at the front of `input`.
-fn after_plain(mut input: &[u8]) -> &[u8] {
+pub(in crate::json) fn after_plain(mut input: &[u8]) -> &[u8] {
     while let Some((word, rest)) = input.split_first_chunk::<8>() {
         let marks = special(u64::from_le_bytes(*word));
         if marks != 0 {
