@@ -66,3 +66,27 @@ pub fn with_manifest<R>(
     let manifest = manifest.map_err(|error| named(&table, error))?;
     Ok(look(&manifest, &table, &remarks.0))
 }
+
+/// As [`with_manifest`], resident, with the payload for a further reading.
+///
+/// # Errors
+/// The container's or the manifests'.
+pub fn with_payload<R>(
+    file: &[u8],
+    policy: &Policy,
+    look: impl for<'m> FnOnce(&mut Resident<'_, 'm>, &Manifest<'m>, &Limits) -> R,
+) -> Result<R, (Error, String)> {
+    let mut memory = vec![0u8; ARENA];
+    let mut arena = Arena::new(&mut memory).expect("an arena");
+    let mut buffers = Buffers::new();
+    let mut remarks = Remarks::default();
+    let (mut source, mut store, limits) = (file, VecStore::new(), Limits::DEFAULT);
+    let plain = |error: Error| (error, error.to_string());
+    let work = buffers.workspace();
+    let container =
+        container::unpack(&mut source, work, &mut store, &mut arena, &limits, policy, &mut remarks);
+    let bytes = store.into_bytes();
+    let mut payload = Resident::new(container.map_err(plain)?, &bytes);
+    let manifest = manifest::parse(&mut payload, &mut arena, &limits, policy, &mut remarks).map_err(plain)?;
+    Ok(look(&mut payload, &manifest, &limits))
+}
