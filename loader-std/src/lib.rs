@@ -1,6 +1,7 @@
 //! The std shell of the NEFF loader.
 
 pub mod container;
+pub mod environment;
 pub mod file;
 pub mod info;
 pub mod inspect;
