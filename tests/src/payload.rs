@@ -82,7 +82,22 @@ pub fn with_manifest<R>(
     mode: Mode,
     look: impl FnOnce(&Manifest<'_>, &MemberTable<'_>, &[Error]) -> R,
 ) -> Result<R, (Error, String)> {
-    let mut memory = vec![0u8; ARENA];
+    with_manifest_in(ARENA, file, policy, limits, mode, look)
+}
+
+/// The same in an arena of the given size.
+///
+/// # Errors
+/// The container's or the manifests'.
+pub fn with_manifest_in<R>(
+    bytes: usize,
+    file: &[u8],
+    policy: &Policy,
+    limits: &Limits,
+    mode: Mode,
+    look: impl FnOnce(&Manifest<'_>, &MemberTable<'_>, &[Error]) -> R,
+) -> Result<R, (Error, String)> {
+    let mut memory = vec![0u8; bytes];
     let mut arena = Arena::new(&mut memory).expect("an arena");
     let mut buffers = Buffers::new();
     let mut remarks = Remarks::default();
