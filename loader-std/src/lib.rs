@@ -2,4 +2,5 @@
 
 pub mod container;
 pub mod file;
+pub mod find;
 pub mod pack;
