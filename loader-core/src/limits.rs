@@ -24,6 +24,8 @@ pub struct Limits {
     pub json_bytes: u64,
     /// Length of one JSON key or string that is kept.
     pub json_string: u32,
+    /// The longest JSON value that is looked at as a whole: a string, a short array, a small object.
+    pub element_bytes: u32,
     /// Subgraphs (hard cap 256).
     pub subgraphs: u16,
     /// Variables of one subgraph.
@@ -32,6 +34,8 @@ pub struct Limits {
     pub blocks: u32,
     /// DMA descriptors of one subgraph.
     pub descriptors: u32,
+    /// Ring entries that the descriptors of one subgraph may expand to, both halves counted once.
+    pub ring_entries: u64,
     /// Elements of one `list` or `dge-table`.
     pub list_elements: u32,
     /// Groups, members of groups, and pairs, each.
@@ -50,10 +54,12 @@ impl Limits {
         json_depth: 512,
         json_bytes: 0xFFFF_FFFF,
         json_string: 4096,
+        element_bytes: 8192,
         subgraphs: 256,
         variables: 1 << 20,
         blocks: 1 << 22,
         descriptors: 1 << 22,
+        ring_entries: 1 << 26,
         list_elements: 1 << 20,
         collective_elements: 1 << 16,
     };

@@ -7,6 +7,8 @@ pub mod container;
 pub mod errors_page;
 pub mod fixtures;
 
+pub mod trees;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;

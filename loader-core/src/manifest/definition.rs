@@ -1,0 +1,393 @@
+//! One subgraph's definition with its five engine files: everything lowering reads.
+
+mod finish;
+mod queues;
+mod ranks;
+pub(crate) mod reader;
+mod small;
+pub(crate) mod ucode;
+mod vars;
+
+use super::block::{Block, BlockSource, Totals};
+use super::collectives::Ranks;
+use super::engine::{ActSet, DveTables, EngineFile, Function, Library};
+use super::queue::Queue;
+use super::record::{
+    ActSetRecord, BlockRecord, CarveoutRecord, DefRecord, EngineRecord, InstanceRecord, LibraryRecord,
+    QueueRecord, Text, TotalsRecord, VarRecord, def_flag, wide,
+};
+use super::variable::Variable;
+use crate::arch::{Arch, Engine};
+use crate::arena::{Tail, TailRef};
+use crate::source::MemberId;
+use zerocopy::little_endian::U32;
+
+/// A subgraph. `Copy`; all references live as long as the caller's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition<'m> {
+    pub(crate) tail: Tail<'m>,
+    pub(crate) record: &'m DefRecord,
+}
+
+/// One reservation of the state buffer (manifests.md §10); `type` is always `evtaccel`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carveout {
+    /// Bytes from a partition's start.
+    pub offset: u64,
+    /// Bytes in each partition.
+    pub size: u64,
+    /// `base_partition`.
+    pub start_partition: u64,
+    /// `partitions`.
+    pub num_partitions: u64,
+}
+
+impl Carveout {
+    /// Lowered number of `evtaccel`, the only type.
+    pub const EVTACCEL: u32 = 1;
+}
+
+/// `fp8_conversion_config` (manifests.md §12.1); a missing key inside is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are the keys")]
+pub struct Fp8 {
+    pub fp8_range_extension: bool,
+    pub emax_fp8_e4m3: u32,
+    pub emax_fp8_e5m2: u32,
+    pub ocp_sat: bool,
+    pub fp8_sis: bool,
+    pub fp8_sns: bool,
+}
+
+impl<'m> Definition<'m> {
+    pub(crate) const fn new(tail: Tail<'m>, record: &'m DefRecord) -> Self {
+        Self { tail, record }
+    }
+
+    fn has(&self, flag: u32) -> bool {
+        self.record.flags.get() & flag != 0
+    }
+
+    /// Name of the subgraph in the KELF.
+    #[must_use]
+    pub fn name(&self) -> &'m [u8] {
+        self.record.name.get(self.tail)
+    }
+
+    /// The `definition` string of the KELF: the member's name.
+    #[must_use]
+    pub fn path(&self) -> &'m [u8] {
+        self.record.definition.get(self.tail)
+    }
+
+    /// `sg_dir`: the path up to its last `/`; empty without one.
+    #[must_use]
+    pub fn dir(&self) -> &'m [u8] {
+        self.path().get(..wide(self.record.dir_len)).unwrap_or(&[])
+    }
+
+    /// The path after its last `/`.
+    #[must_use]
+    pub fn base(&self) -> &'m [u8] {
+        match self.path().iter().rposition(|&byte| byte == b'/') {
+            Some(slash) => self.path().get(slash.saturating_add(1)..).unwrap_or(&[]),
+            None => self.path(),
+        }
+    }
+
+    /// The `def.json` member.
+    #[must_use]
+    pub fn member(&self) -> MemberId {
+        MemberId(self.record.member.get())
+    }
+
+    /// `version` of `def.json`; empty if absent.
+    #[must_use]
+    pub fn version(&self) -> &'m [u8] {
+        self.record.version.get(self.tail)
+    }
+
+    /// Architecture it was compiled for; `None` for a NeuronCore-v1 file (R22), which cannot be loaded.
+    #[must_use]
+    pub fn arch(&self) -> Option<Arch> {
+        Arch::from_number(self.record.arch.get())
+    }
+
+    /// Number of variables; their ids are 0 to this minus 1.
+    #[must_use]
+    pub fn var_count(&self) -> u32 {
+        self.record.vars.len()
+    }
+
+    fn var_indices(&self, place: TailRef) -> &'m [U32] {
+        let count = usize::try_from(self.var_count()).unwrap_or(usize::MAX);
+        self.tail.slice::<U32>(place, count).unwrap_or(&[])
+    }
+
+    pub(crate) fn var_record(&self, index: u32) -> Option<&'m VarRecord> {
+        self.record.vars.get::<VarRecord>(self.tail, index)
+    }
+
+    /// File order of the variable with that id: in constant time where ids are dense.
+    pub(crate) fn var_index(&self, id: u32) -> Option<u32> {
+        let order = self.var_indices(self.record.by_id);
+        let id_of = |index: &U32| self.var_record(index.get()).map(|record| record.var_id.get());
+        let direct = order.get(usize::try_from(id).ok()?).filter(|index| id_of(index) == Some(id));
+        let found = || order.get(order.binary_search_by(|index| id_of(index).cmp(&Some(id))).ok()?);
+        direct.or_else(found).map(|index| index.get())
+    }
+
+    /// The variable with that id.
+    #[must_use]
+    pub fn var(&self, id: u32) -> Option<Variable<'m>> {
+        self.var_at(self.var_index(id)?)
+    }
+
+    /// The variable at a position of the file.
+    pub(crate) fn var_at(&self, index: u32) -> Option<Variable<'m>> {
+        Variable::new(self.tail, &self.record.lists, self.var_record(index)?)
+    }
+
+    /// Id of the variable with that name, in logarithmic time.
+    #[must_use]
+    pub fn var_id(&self, name: &[u8]) -> Option<u32> {
+        let indices = self.var_indices(self.record.by_name);
+        let record = |index: &U32| self.var_record(index.get());
+        let order =
+            |index: &U32| record(index).map_or(&[][..], |record| record.name.get(self.tail)).cmp(name);
+        let found = indices.get(indices.binary_search_by(order).ok()?)?;
+        Some(record(found)?.var_id.get())
+    }
+
+    /// The variable with that name, in logarithmic time.
+    #[must_use]
+    pub fn var_by_name(&self, name: &[u8]) -> Option<Variable<'m>> {
+        self.var(self.var_id(name)?)
+    }
+
+    /// All variables by id.
+    pub fn vars(&self) -> impl Iterator<Item = Variable<'m>> + use<'m> {
+        let definition = *self;
+        let indices = self.var_indices(self.record.by_id).iter();
+        indices.filter_map(move |index| definition.var_at(index.get()))
+    }
+
+    /// All variables by name, in byte order.
+    pub fn vars_by_name(&self) -> impl Iterator<Item = Variable<'m>> + use<'m> {
+        let definition = *self;
+        let indices = self.var_indices(self.record.by_name).iter();
+        indices.filter_map(move |index| definition.var_at(index.get()))
+    }
+
+    /// Number of `input` variables.
+    #[must_use]
+    pub fn num_inputs(&self) -> u32 {
+        self.record.num_inputs.get()
+    }
+
+    /// Number of `output` variables.
+    #[must_use]
+    pub fn num_outputs(&self) -> u32 {
+        self.record.num_outputs.get()
+    }
+
+    /// Number of queue sets, at most 32.
+    #[must_use]
+    pub fn queue_count(&self) -> u32 {
+        self.record.queues.len()
+    }
+
+    /// Queue set `index` in byte order of names.
+    #[must_use]
+    pub fn queue(&self, index: u32) -> Option<Queue<'m>> {
+        let count = usize::try_from(self.queue_count()).ok()?;
+        let order = self.tail.slice::<U32>(self.record.queues_by_name, count)?;
+        let stored = order.get(usize::try_from(index).ok()?)?.get();
+        let record = self.record.queues.get::<QueueRecord>(self.tail, stored)?;
+        Queue::new(self.tail, &self.record.instance_names, record)
+    }
+
+    /// All queue sets in byte order of names.
+    pub fn queues(&self) -> impl Iterator<Item = Queue<'m>> + use<'m> {
+        let definition = *self;
+        (0..self.queue_count()).filter_map(move |index| definition.queue(index))
+    }
+
+    /// Position and queue set with that name.
+    #[must_use]
+    pub fn queue_by_name(&self, name: &[u8]) -> Option<(u32, Queue<'m>)> {
+        (0..).zip(self.queues()).find(|(_, queue)| queue.name == name)
+    }
+
+    /// Number of queue instances, all sets together.
+    #[must_use]
+    pub fn instance_count(&self) -> u32 {
+        self.record.instances.get()
+    }
+
+    /// Queue position and instance with that instance name, in logarithmic time.
+    #[must_use]
+    pub fn instance_by_name(&self, name: &[u8]) -> Option<(u32, u32)> {
+        let all =
+            self.tail.slice::<InstanceRecord>(self.record.instance_index, wide(self.record.instances))?;
+        let at = all.binary_search_by(|record| record.name.get(self.tail).cmp(name)).ok()?;
+        all.get(at).map(|record| (record.queue.get(), record.instance.get()))
+    }
+
+    fn engine_record(&self, source: BlockSource) -> &'m EngineRecord {
+        let [first, ..] = &self.record.engines;
+        self.record.engines.get(source.slot()).unwrap_or(first)
+    }
+
+    /// One of the five engines.
+    #[must_use]
+    pub fn engine(&self, engine: Engine) -> EngineFile<'m> {
+        EngineFile::new(self.tail, self.engine_record(BlockSource::Engine(engine)))
+    }
+
+    /// Number of DMA blocks of a source.
+    #[must_use]
+    pub fn block_count(&self, source: BlockSource) -> u32 {
+        self.engine_record(source).blocks.len()
+    }
+
+    /// Number of transfers of a source.
+    #[must_use]
+    pub fn transfer_count(&self, source: BlockSource) -> u32 {
+        self.engine_record(source).transfers.get()
+    }
+
+    /// Block `ordinal` of a source, in constant time.
+    #[must_use]
+    pub fn block(&self, source: BlockSource, ordinal: u32) -> Option<Block<'m>> {
+        let record = self.engine_record(source).blocks.get::<BlockRecord>(self.tail, ordinal)?;
+        Block::new(self.tail, record)
+    }
+
+    /// What the blocks of `source` hold for one queue instance, in the flat numbering of
+    /// [`Queue::first_instance`].
+    #[must_use]
+    pub fn totals(&self, source: BlockSource, instance: u32) -> Totals {
+        let count = self.instance_count();
+        let at = || {
+            let row = count.checked_mul(u32::try_from(source.slot()).ok()?)?;
+            let all = usize::try_from(count.checked_mul(6)?).ok()?;
+            let index = usize::try_from(row.checked_add(instance)?).ok()?;
+            self.tail.slice::<TotalsRecord>(self.record.totals, all)?.get(index)
+        };
+        match at() {
+            Some(record) if instance < count => Totals {
+                blocks: record.blocks.get(),
+                transfers: record.transfers.get(),
+                accesses: record.accesses.get(),
+                dims: record.dims.get(),
+                arithmetic: record.arithmetic.get(),
+                transposes: record.transposes.get(),
+                extra: record.extra.get(),
+            },
+            _ => Totals::default(),
+        }
+    }
+
+    /// Activation function sets of the `act` engine, in list order.
+    pub fn act_sets(&self) -> impl Iterator<Item = ActSet<'m>> + use<'m> {
+        let record = self.engine_record(BlockSource::Engine(Engine::Act));
+        let tail = self.tail;
+        let set = move |index| Some(ActSet::new(tail, record.act_sets.get::<ActSetRecord>(tail, index)?));
+        (0..record.act_sets.len()).filter_map(set)
+    }
+
+    /// `dve_tables` of the `dve` engine.
+    #[must_use]
+    pub fn dve_tables(&self) -> Option<DveTables> {
+        DveTables::new(self.engine_record(BlockSource::Engine(Engine::Dve)))
+    }
+
+    /// `replica_groups`; `None` if the key is absent.
+    #[must_use]
+    pub fn replica_groups(&self) -> Option<Ranks<'m>> {
+        let depth = self.record.groups_depth.get();
+        self.has(def_flag::REPLICA_GROUPS).then(|| Ranks::new(self.tail, &self.record.groups, depth))
+    }
+
+    /// `src_target_pairs`; `None` if the key is absent.
+    #[must_use]
+    pub fn src_target_pairs(&self) -> Option<Ranks<'m>> {
+        let depth = self.record.pairs_depth.get();
+        self.has(def_flag::PAIRS).then(|| Ranks::new(self.tail, &self.record.pairs, depth))
+    }
+
+    /// `#rank_world_size`; `None` if the key is absent.
+    #[must_use]
+    pub fn rank_world_size(&self) -> Option<u64> {
+        self.has(def_flag::WORLD_SIZE).then(|| self.record.world_size.get())
+    }
+
+    /// `num_streams` or `cc_streams.num_streams` (R13): the value given, 1 if absent.
+    #[must_use]
+    pub fn num_streams(&self) -> u64 {
+        self.record.num_streams.get()
+    }
+
+    /// Number of carve-outs; `None` if the key is absent.
+    #[must_use]
+    pub fn carveout_count(&self) -> Option<u32> {
+        self.has(def_flag::CARVEOUTS).then(|| self.record.carveouts.len())
+    }
+
+    /// The carve-outs in file order; empty also if the key is absent.
+    pub fn carveouts(&self) -> impl Iterator<Item = Carveout> + use<'m> {
+        let (tail, table) = (self.tail, &self.record.carveouts);
+        (0..table.len()).filter_map(move |index| {
+            let record = table.get::<CarveoutRecord>(tail, index)?;
+            Some(Carveout {
+                offset: record.offset.get(),
+                size: record.size.get(),
+                start_partition: record.start_partition.get(),
+                num_partitions: record.num_partitions.get(),
+            })
+        })
+    }
+
+    /// Ucode libraries, in file order.
+    pub fn ucode_libs(&self) -> impl Iterator<Item = Library<'m>> + use<'m> {
+        let (tail, record) = (self.tail, self.record);
+        let library = move |index| {
+            let library = record.libraries.get::<LibraryRecord>(tail, index)?;
+            Some(Library::new(tail, &record.functions, library))
+        };
+        (0..record.libraries.len()).filter_map(library)
+    }
+
+    /// Functions of `ext_isa_ucode_lib_def`, which narrow the runtime's own default library.
+    pub fn ext_isa_functions(&self) -> impl Iterator<Item = Function<'m>> + use<'m> {
+        let (tail, table) = (self.tail, &self.record.ext_isa);
+        (0..table.len()).filter_map(move |index| Function::of(tail, table, index))
+    }
+
+    /// `add_lib` of `ext_isa_ucode_lib_def`; `None` if that key is absent.
+    #[must_use]
+    pub fn ext_isa_add_lib(&self) -> Option<bool> {
+        self.has(def_flag::EXT_ISA).then(|| self.has(def_flag::EXT_ISA_ADD))
+    }
+
+    /// `fp8_conversion_config`; `None` ("not initialised") if the key is absent.
+    #[must_use]
+    pub fn fp8(&self) -> Option<Fp8> {
+        let record = &self.record.fp8;
+        self.has(def_flag::FP8).then(|| Fp8 {
+            fp8_range_extension: record.range_extension != 0,
+            emax_fp8_e4m3: record.emax_e4m3.get(),
+            emax_fp8_e5m2: record.emax_e5m2.get(),
+            ocp_sat: record.ocp_sat != 0,
+            fp8_sis: record.sis != 0,
+            fp8_sns: record.sns != 0,
+        })
+    }
+
+    /// Names in `neff_features`, in file order.
+    pub fn features(&self) -> impl Iterator<Item = &'m [u8]> + use<'m> {
+        let (tail, table) = (self.tail, &self.record.features);
+        (0..table.len()).filter_map(move |index| Some(table.get::<Text>(tail, index)?.get(tail)))
+    }
+}
