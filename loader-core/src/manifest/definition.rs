@@ -283,6 +283,7 @@ impl<'m> Definition<'m> {
                 dims: record.dims.get(),
                 arithmetic: record.arithmetic.get(),
                 transposes: record.transposes.get(),
+                extra: record.extra.get(),
             },
             _ => Totals::default(),
         }

@@ -149,6 +149,7 @@ pub(crate) struct TotalsRecord {
     pub(crate) arithmetic: U32,
     pub(crate) transposes: U32,
     pub(crate) dims: U32,
+    pub(crate) extra: U32,
 }
 
 /// One activation set.
