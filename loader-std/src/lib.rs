@@ -3,7 +3,9 @@
 pub mod cache;
 pub mod container;
 pub mod describe;
+pub mod environment;
 pub mod file;
+pub mod find;
 pub mod growing;
 pub mod info;
 pub mod inspect;

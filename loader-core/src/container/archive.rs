@@ -7,9 +7,9 @@
 
 use super::events::Events;
 use super::gzip::{Damage, HEADER_BYTES, Header, Layer, Seen};
-use super::tar::Tar;
+use super::tar::{Tar, is_archive_fault};
 use super::workspace::{Layers, Workspace};
-use crate::error::{Code, ContainerCode, Error, Stage};
+use crate::error::{ContainerCode, Error, Stage};
 use crate::limits::{Budget, Limits};
 
 /// The reference's decoding window (container.md §9.3, Confirmed).
@@ -85,11 +85,6 @@ fn refuse(code: ContainerCode) -> Error {
 const fn window_end(position: u64) -> u64 {
     let position = if position == 0 { 1 } else { position };
     position.div_ceil(WINDOW).saturating_mul(WINDOW)
-}
-
-/// True for what the archive itself is at fault for; anything else comes from whoever takes the events.
-fn is_archive_fault(error: &Error) -> bool {
-    matches!(error.code, Code::Container(_)) && matches!(error.id().number, 300..500)
 }
 
 impl<'w> Archive<'w> {
