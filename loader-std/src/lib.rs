@@ -1,8 +1,10 @@
 //! The std shell of the NEFF loader.
 
 pub mod container;
+pub mod environment;
 pub mod file;
 pub mod info;
+pub mod inspect;
 pub mod members;
 pub mod memory;
 pub mod pack;
