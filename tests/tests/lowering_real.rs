@@ -4,7 +4,7 @@ use loader_core::arch::{Arch, Engine};
 use loader_core::arena::Arena;
 use loader_core::error::Ignored;
 use loader_core::limits::Limits;
-use loader_core::lower::record::{Extra, MrType, Op};
+use loader_core::lower::record::{ActSet, Extra, MrType, Op};
 use loader_core::lower::{KbinView, lower};
 use loader_core::policy::Policy;
 use loader_std::pack::{Options, pack};
@@ -77,7 +77,19 @@ fn attention() {
     assert_eq!((vars, rest), (classes(table), [3, 0, 0, 1]));
     let (_, idle) = counts(&lowered.kbins.kbin(1).unwrap());
     assert_eq!(idle, [0, 0, 0, 0]);
+    let set = kbin_set(&lowered);
+    assert_eq!(
+        (set.num_functions, set.profile_data[0].func_id.get(), set.profile_data[1].func_id.get()),
+        (15, 7, 1)
+    );
+    let first = &set.profile_data[0];
+    assert_eq!((first.exp_offset.get().cast_signed(), first.fpinf_result.get()), (-19, 2_139_095_040));
+    assert!(lowered.noted("W508").is_empty());
     assert_eq!(lowered.used, 11752);
+}
+
+fn kbin_set(lowered: &Lowered) -> ActSet {
+    *lowered.kbins.kbin(0).unwrap().act_sets().next().unwrap().record
 }
 
 #[test]
