@@ -56,7 +56,7 @@ use crate::arena::{Arena, Tail};
 use crate::error::{Error, Notes};
 use crate::limits::Limits;
 use crate::policy::Policy;
-use crate::source::{MemberId, Payload};
+use crate::source::{Either, MemberId, Nothing, Payload, Visitor};
 use record::{DefRecord, RootRecord, wide};
 
 /// Everything the manifests say. `Copy`; lives as long as the caller's memory.
@@ -141,12 +141,25 @@ pub fn visit_blocks<'m, P: Payload<'m>, S: BlockSink>(
     limits: &Limits,
     sink: &mut S,
 ) -> Result<(), Error> {
+    visit_blocks_and(payload, manifest, limits, sink, &mut Nothing)
+}
+
+/// The same, giving `also` the other members it wants in the same pass.
+///
+/// # Errors
+/// The sink's, the visitor's or the container's.
+pub fn visit_blocks_and<'m, P: Payload<'m>, S: BlockSink, V: Visitor>(
+    payload: &mut P,
+    manifest: &Manifest<'m>,
+    limits: &Limits,
+    sink: &mut S,
+    also: &mut V,
+) -> Result<(), Error> {
     let mut buffers = chain::Buffers::new();
     let mut visitor = block::visit::BlockVisitor::new(*manifest, buffers.cutter(limits), sink);
-    loop {
+    payload.visit(&mut Either::new(&mut visitor, also))?;
+    while visitor.next_round() {
         payload.visit(&mut visitor)?;
-        if !visitor.next_round() {
-            return Ok(());
-        }
     }
+    Ok(())
 }

@@ -93,3 +93,51 @@ pub trait Visitor {
     /// Ends the pass.
     fn end(&mut self, id: MemberId) -> Result<(), Error>;
 }
+
+/// Two visitors in one pass: a member goes to the first that wants it.
+#[derive(Debug)]
+pub struct Either<'a, A, B> {
+    first: &'a mut A,
+    second: &'a mut B,
+    to_first: bool,
+}
+
+impl<'a, A, B> Either<'a, A, B> {
+    /// Asks `first`, then `second`.
+    pub const fn new(first: &'a mut A, second: &'a mut B) -> Self {
+        Self { first, second, to_first: false }
+    }
+}
+
+impl<A: Visitor, B: Visitor> Visitor for Either<'_, A, B> {
+    fn wants(&mut self, id: MemberId) -> bool {
+        self.to_first = self.first.wants(id);
+        self.to_first || self.second.wants(id)
+    }
+
+    fn data(&mut self, id: MemberId, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        if self.to_first { self.first.data(id, offset, bytes) } else { self.second.data(id, offset, bytes) }
+    }
+
+    fn end(&mut self, id: MemberId) -> Result<(), Error> {
+        if self.to_first { self.first.end(id) } else { self.second.end(id) }
+    }
+}
+
+/// Wants nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nothing;
+
+impl Visitor for Nothing {
+    fn wants(&mut self, _: MemberId) -> bool {
+        false
+    }
+
+    fn data(&mut self, _: MemberId, _: u64, _: &[u8]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn end(&mut self, _: MemberId) -> Result<(), Error> {
+        Ok(())
+    }
+}

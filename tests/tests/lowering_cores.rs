@@ -55,7 +55,7 @@ fn lowering_t101() {
     let package = two().var_of(1, "x_remote_0", json!({"type": "remote", "var_id": 2}));
     let error = package.refused();
     assert_eq!(error.id().to_string(), "E380");
-    assert_eq!(error.log().to_string(), "Failed to resolve remote variables for subgraphs 0 to 1");
+    assert!(error.log().to_string().starts_with("Failed to resolve remote variables for subgraphs 0 to 1"));
     let sets = vec![Set::base(), Set::base().at(1).var(Var::remote(2, "x", 0, 9))];
     let error = by_hand(sets, &Policy::DEFAULT).unwrap_err();
     assert_eq!((error.id().to_string().as_str(), error.at.a, error.at.b), ("L701", 0, 1));

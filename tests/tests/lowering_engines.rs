@@ -90,3 +90,13 @@ fn lowering_t17() {
     let pe = lowered.kbins.kbin(0).unwrap().engine(Engine::Pe).unwrap();
     assert_eq!(parsed.bytes(pe.blob.unwrap()), bytes);
 }
+
+#[test]
+fn lowering_t18() {
+    let package = Package::base().engine("pe", json!({"dma": [], "instr": "a.bin"}), &[]);
+    let package = package.member("sg00/a.bin", &[0; 64]).member("sg00/b.bin", &[0; 128]);
+    let error = package.clone().key("pe_instr", json!("b.bin")).refused();
+    assert_eq!(error.id().to_string(), "L104");
+    assert_eq!(error.log().to_string(), "an engine has two programs, a.bin and b.bin");
+    assert!(package.key("pe_instr", json!("a.bin")).lower().is_ok());
+}

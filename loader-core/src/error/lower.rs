@@ -6,6 +6,7 @@ codes! {
     /// Codes of S3: lowering (lowering.md §11.8, printed there with an E). Where S2 refuses a file for the same
     /// reason, its own code is what a user sees (R25); these are for callers with working sets of their own.
     LowerCode {
+        TwoPrograms = 'L' 104, Invalid, "an engine has two programs, {name} and {name2}", "one blob name, in the engine file or in def.json", "";
         /// A fixed name field cannot hold the name.
         NameTooLong = 'L' 105, Invalid, "the name {name} has {a} bytes", "at most {b} bytes", "";
         NoOutputs = 'L' 201, Invalid, "subgraph {name} has no Outputs", "at least one variable of type output", "";
@@ -82,5 +83,6 @@ codes! {
         IoSizesDiffer = 'W' 505, Success, "the cores disagree on the size of {name}: {a} and {b} bytes", "one size", "";
         OwnerAssumed = 'W' 506, Success, "DMA queue {name} has no owner; pool is assumed", "an owner", "";
         NoDefaultLibrary = 'W' 507, Success, "the file asks for functions of the default library, which this host does not supply", "", "";
+        ProfileUnread = 'W' 508, Success, "the profiles of an activation set could not be read to their end", "profile_meta_data of numbers that fit their fields", "";
     }
 }

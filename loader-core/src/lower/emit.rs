@@ -101,8 +101,8 @@ fn build<I: Input, T: Transfers>(
         let place = kbins.nth::<Kbin>(sg).ok_or_else(|| subject.broken("kbin table"))?;
         emit.put(place, kbin)?;
     }
-    let mut sink = Sink::new(arena, subject, scratch);
-    transfers.visit(&mut sink)?;
+    let mut sink = Sink::new(arena, subject, scratch, entries);
+    transfers.visit(&mut sink, notes)?;
     sink.finish()?;
     super::link::link(arena, &subject, entries, notes)?;
     let used = u64::try_from(arena.head_used().saturating_sub(before)).unwrap_or(u64::MAX);

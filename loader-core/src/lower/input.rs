@@ -7,12 +7,13 @@
 //! libraries come in the byte order of their names.
 
 mod manifest;
+mod profiles;
 
 pub use manifest::{ManifestInput, PayloadTransfers};
 
-use super::record::{CarveoutType, EngType, RingType};
+use super::record::{ActProfile, CarveoutType, EngType, RingType};
 use crate::arch::Engine;
-use crate::error::Error;
+use crate::error::{Error, Notes};
 use crate::manifest::{
     Backing, Block, BlockSink, BlockSource, Fabric, Fp8, Print, Scratch, Totals, VarClass,
 };
@@ -176,8 +177,6 @@ pub struct ActSetIn<'a> {
     pub bkt: BlobIn,
     /// Control table.
     pub ctl: BlobIn,
-    /// Profiles of its functions.
-    pub profiles: u32,
 }
 
 /// One reserved region of the state buffer.
@@ -273,6 +272,12 @@ pub trait Input {
     /// Instruction bytes of an engine; `None` for a placeholder.
     fn engine(&self, sg: u32, engine: Engine) -> Option<BlobIn>;
 
+    /// The names of two different blobs that two files give for one engine.
+    fn two_programs(&self, sg: u32, engine: Engine) -> Option<(&[u8], &[u8])> {
+        let _ = (sg, engine);
+        None
+    }
+
     /// Activation function sets in list order.
     fn act_sets(&self, sg: u32) -> impl Iterator<Item = ActSetIn<'_>>;
 
@@ -295,11 +300,21 @@ pub trait Input {
     fn ext_isa(&self, sg: u32) -> impl Iterator<Item = FunctionIn<'_>>;
 }
 
-/// The transfers of all blocks, in one pass, in any order of files; the blocks of one source come in order.
+/// Receives blocks, and profiles of activation functions.
+pub trait LowerSink: BlockSink {
+    /// Profile number `index` of activation set number `set`.
+    ///
+    /// # Errors
+    /// Ends the pass.
+    fn profile(&mut self, sg: u32, set: u32, index: u32, profile: &ActProfile) -> Result<(), Error>;
+}
+
+/// What the members hold beyond the tables: the transfers of all blocks and the activation profiles, in one pass, in
+/// any order of files; the blocks of one source come in order.
 pub trait Transfers {
-    /// Hands every block to `sink`.
+    /// Hands every block and profile to `sink`.
     ///
     /// # Errors
     /// The sink's, or those of the bytes' owner.
-    fn visit<S: BlockSink>(&mut self, sink: &mut S) -> Result<(), Error>;
+    fn visit<S: LowerSink>(&mut self, sink: &mut S, notes: &mut dyn Notes) -> Result<(), Error>;
 }

@@ -26,6 +26,8 @@ pub struct EngineFile<'m> {
     pub blob: Option<MemberId>,
     /// Name of the blob, without the directory.
     pub blob_name: &'m [u8],
+    /// `<engine>_instr` of `def.json`, which counts where the engine file names none; empty if absent.
+    pub fallback_name: &'m [u8],
     /// Length of the blob in bytes.
     pub blob_bytes: u64,
     /// DMA blocks.
@@ -49,6 +51,7 @@ impl<'m> EngineFile<'m> {
             member: member(record.member.get()),
             blob: member(record.blob.get()),
             blob_name: record.instr.get(tail),
+            fallback_name: record.fallback.get(tail),
             blob_bytes: record.blob_bytes.get(),
             blocks: record.blocks.len(),
             transfers: record.transfers.get(),

@@ -1,15 +1,15 @@
 //! Working sets made by hand: inputs that no manifest gives, for the refusals of lowering itself.
 
 use loader_core::arch::Engine;
-use loader_core::error::Error;
+use loader_core::error::{Error, Notes};
 use loader_core::lower::input::{
-    ActSetIn, BlobIn, CarveoutIn, DetailIn, DveIn, FunctionIn, Input, LibraryIn, QueueIn, RankStep, Subgraph,
-    Transfers, VarIn,
+    ActSetIn, BlobIn, CarveoutIn, DetailIn, DveIn, FunctionIn, Input, LibraryIn, LowerSink, QueueIn,
+    RankStep, Subgraph, Transfers, VarIn,
 };
-use loader_core::lower::record::{CarveoutType, EngType, RingType};
+use loader_core::lower::record::{ActProfile, CarveoutType, EngType, RingType};
 use loader_core::manifest::{
-    Access, Backing, Block, BlockAt, BlockSink, BlockSource, Constant, DmaOp, Fabric, Fp8, Print, Scratch,
-    Totals, Transfer, Transpose, VarClass,
+    Access, Backing, Block, BlockAt, BlockSource, Constant, DmaOp, Fabric, Fp8, Print, Scratch, Totals,
+    Transfer, Transpose, VarClass,
 };
 use loader_core::source::MemberId;
 use zerocopy::little_endian::{U32, U64};
@@ -285,6 +285,7 @@ pub struct Set {
     pub queues: Vec<Queue>,
     pub blocks: Vec<DmaBlock>,
     pub engines: [Option<BlobIn>; 5],
+    /// Name, buckets, control, number of profiles.
     pub act_sets: Vec<(Vec<u8>, BlobIn, BlobIn, u32)>,
     pub groups: Vec<RankStep>,
     pub pairs: Vec<RankStep>,
@@ -476,7 +477,7 @@ impl Input for Working {
 
     fn act_sets(&self, sg: u32) -> impl Iterator<Item = ActSetIn<'_>> {
         let sets = self.set(sg).act_sets.iter();
-        sets.map(|(name, bkt, ctl, profiles)| ActSetIn { name, bkt: *bkt, ctl: *ctl, profiles: *profiles })
+        sets.map(|(name, bkt, ctl, _)| ActSetIn { name, bkt: *bkt, ctl: *ctl })
     }
 
     fn carveouts(&self, sg: u32) -> impl Iterator<Item = CarveoutIn> {
@@ -518,7 +519,7 @@ impl Input for Working {
 }
 
 impl Transfers for Working {
-    fn visit<S: BlockSink>(&mut self, sink: &mut S) -> Result<(), Error> {
+    fn visit<S: LowerSink>(&mut self, sink: &mut S, _: &mut dyn Notes) -> Result<(), Error> {
         let mut sources = BlockSource::ALL;
         if self.backwards {
             sources.reverse();
@@ -531,6 +532,12 @@ impl Transfers for Working {
                         one.with(|transfer| sink.transfer(at(index), transfer))?;
                     }
                     sink.block_end(at(block.moves.len() as u32), &block.view())?;
+                }
+            }
+            for (number, (.., profiles)) in (0..).zip(&set.act_sets) {
+                for index in 0..*profiles {
+                    let profile = ActProfile { func_id: U32::new(index + 1), ..ActProfile::default() };
+                    sink.profile(u32::from(subgraph), number, index, &profile)?;
                 }
             }
         }

@@ -4,10 +4,11 @@ use super::lanes::{Cursor, Lane, Scratch};
 use crate::arch::Arch;
 use crate::arena::{Arena, ArenaRef};
 use crate::error::{Error, LowerCode};
-use crate::lower::input::Input;
+use crate::lower::input::{Input, LowerSink};
 use crate::lower::measure::{Subject, wide};
 use crate::lower::record::{
-    Ap, Desc, DescFlags, DescType, Dim, Dtype, FmaExtra, MinMaxExtra, Op, Text, TransposeExtra,
+    ActProfile, ActSet, Ap, Desc, DescFlags, DescType, Dim, Dtype, FmaExtra, Kbin, MinMaxExtra, Op,
+    SubgraphEntry, Text, TransposeExtra,
 };
 use crate::manifest::{Access, Block, BlockAt, BlockSink, BlockSource, DmaOp, Transfer};
 use zerocopy::IntoBytes;
@@ -21,6 +22,7 @@ pub(super) struct Sink<'a, 'm, I> {
     arena: &'a mut Arena<'m>,
     subject: Subject<'a, I>,
     scratch: Scratch,
+    entries: ArenaRef,
     known: Option<Known>,
 }
 
@@ -36,8 +38,13 @@ struct Known {
 }
 
 impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
-    pub(super) fn new(arena: &'a mut Arena<'m>, subject: Subject<'a, I>, scratch: Scratch) -> Self {
-        Self { arena, subject, scratch, known: None }
+    pub(super) fn new(
+        arena: &'a mut Arena<'m>,
+        subject: Subject<'a, I>,
+        scratch: Scratch,
+        entries: ArenaRef,
+    ) -> Self {
+        Self { arena, subject, scratch, entries, known: None }
     }
 
     /// Checks that every part was filled to its end.
@@ -212,6 +219,27 @@ impl<I: Input> BlockSink for Sink<'_, '_, I> {
         if at.index != block.transfers {
             return Err(self.broken(&at));
         }
+        Ok(())
+    }
+}
+
+impl<I: Input> LowerSink for Sink<'_, '_, I> {
+    fn profile(&mut self, sg: u32, set: u32, index: u32, profile: &ActProfile) -> Result<(), Error> {
+        let subject = Subject { sg, ..self.subject };
+        let entry = self.entries.nth::<SubgraphEntry>(sg).and_then(|at| self.arena.get::<SubgraphEntry>(at));
+        let kbin = entry.and_then(|entry| self.arena.get::<Kbin>(entry.kbin));
+        let place = kbin.and_then(|kbin| kbin.act_function_sets.sets.nth::<ActSet>(set));
+        let record = place.and_then(|place| self.arena.get_mut::<ActSet>(place));
+        let record = record.ok_or_else(|| subject.broken("a profile belongs to no set"))?;
+        let most = wide(record.profile_data.len());
+        let Some(slot) = usize::try_from(index).ok().and_then(|index| record.profile_data.get_mut(index))
+        else {
+            let fault = subject.fail(LowerCode::TooManyProfiles).name(record.name.as_bytes());
+            return Err(fault.numbers(u64::from(index).saturating_add(1), most));
+        };
+        *slot = *profile;
+        record.num_functions =
+            u8::try_from(index).unwrap_or(u8::MAX).saturating_add(1).max(record.num_functions);
         Ok(())
     }
 }

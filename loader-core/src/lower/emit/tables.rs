@@ -36,7 +36,6 @@ impl<I: Input> Emit<'_, '_, I> {
             bkt_sz: bytes(set.bkt),
             ctl_tbl: self.blob(BlobKind::ACT_CTL, Some(set.ctl), 0)?,
             ctl_sz: bytes(set.ctl),
-            num_functions: u8::try_from(set.profiles).unwrap_or(u8::MAX),
             ..ActSet::default()
         })
     }

@@ -1,19 +1,21 @@
 //! The manifests of S2 as working sets.
 
+use super::profiles::{ProfileBuffers, Profiles};
 use super::{
-    ActSetIn, BlobIn, CarveoutIn, DetailIn, DveIn, FunctionIn, Input, LibraryIn, QueueIn, RankStep, Subgraph,
-    Transfers, VarIn,
+    ActSetIn, BlobIn, CarveoutIn, DetailIn, DveIn, FunctionIn, Input, LibraryIn, LowerSink, QueueIn,
+    RankStep, Subgraph, Transfers, VarIn,
 };
 use crate::arch::{Arch, Engine};
 use crate::container::MemberTable;
-use crate::error::Error;
+use crate::error::{Error, Notes, Stage};
 use crate::limits::Limits;
 use crate::lower::record::{CarveoutType, RingType};
 use crate::manifest::{
-    self, Block, BlockSink, BlockSource, Carveout, Definition, Detail, Function, Library, Manifest, Queue,
-    Ranks, Role, Totals, Variable,
+    self, Block, BlockAt, BlockSink, BlockSource, Carveout, Definition, Detail, Function, Library, Manifest,
+    Queue, Ranks, Role, Totals, Transfer, Variable,
 };
 use crate::source::{MemberId, Payload};
+use core::cell::RefCell;
 use core::iter::once;
 
 /// The parsed manifests with the member table that knows how long each blob is.
@@ -183,14 +185,15 @@ impl<'m> Input for ManifestInput<'m> {
         Some(BlobIn { member: file.blob?, len: file.blob_bytes })
     }
 
+    fn two_programs(&self, sg: u32, engine: Engine) -> Option<(&[u8], &[u8])> {
+        let file = self.definition(sg)?.engine(engine);
+        let differ = !file.fallback_name.is_empty() && file.fallback_name != file.blob_name;
+        (file.present && differ && !file.blob_name.is_empty()).then_some((file.blob_name, file.fallback_name))
+    }
+
     fn act_sets(&self, sg: u32) -> impl Iterator<Item = ActSetIn<'_>> {
         let sets = self.definition(sg).into_iter().flat_map(|definition| definition.act_sets());
-        sets.map(|set| ActSetIn {
-            name: set.name,
-            bkt: self.blob(set.bkt),
-            ctl: self.blob(set.ctrl),
-            profiles: 0,
-        })
+        sets.map(|set| ActSetIn { name: set.name, bkt: self.blob(set.bkt), ctl: self.blob(set.ctrl) })
     }
 
     fn carveouts(&self, sg: u32) -> impl Iterator<Item = CarveoutIn> {
@@ -253,7 +256,36 @@ pub struct PayloadTransfers<'a, 'm, P> {
 }
 
 impl<'m, P: Payload<'m>> Transfers for PayloadTransfers<'_, 'm, P> {
-    fn visit<S: BlockSink>(&mut self, sink: &mut S) -> Result<(), Error> {
-        manifest::visit_blocks(self.payload, self.manifest, self.limits, sink)
+    fn visit<S: LowerSink>(&mut self, sink: &mut S, notes: &mut dyn Notes) -> Result<(), Error> {
+        let shared = RefCell::new(sink);
+        let mut buffers = ProfileBuffers::default();
+        let mut profiles = Profiles::new(*self.manifest, buffers.cutter(self.limits), Shared(&shared), notes);
+        manifest::visit_blocks_and(
+            self.payload,
+            self.manifest,
+            self.limits,
+            &mut Shared(&shared),
+            &mut profiles,
+        )
+    }
+}
+
+/// One sink for the two visitors of a pass, which never run at the same time.
+pub(super) struct Shared<'a, 'b, S>(&'a RefCell<&'b mut S>);
+
+impl<S: LowerSink> Shared<'_, '_, S> {
+    pub(super) fn with(&self, run: impl FnOnce(&mut S) -> Result<(), Error>) -> Result<(), Error> {
+        let busy = |_| Error::internal(Stage::Lower, "the sink is in use");
+        run(*self.0.try_borrow_mut().map_err(busy)?)
+    }
+}
+
+impl<S: LowerSink> BlockSink for Shared<'_, '_, S> {
+    fn transfer(&mut self, at: BlockAt, transfer: &Transfer<'_>) -> Result<(), Error> {
+        self.with(|sink| sink.transfer(at, transfer))
+    }
+
+    fn block_end(&mut self, at: BlockAt, block: &Block<'_>) -> Result<(), Error> {
+        self.with(|sink| sink.block_end(at, block))
     }
 }

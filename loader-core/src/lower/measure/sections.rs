@@ -11,8 +11,6 @@ use crate::policy::DefaultLibrary;
 
 /// Function sets of a subgraph (lowering.md §11.7).
 const ACT_SETS_MOST: u64 = 16;
-/// Profiles of a function set.
-const PROFILES_MOST: u64 = 25;
 /// Carve-outs of a subgraph (lowering.md §11.7).
 const CARVEOUTS_MOST: u64 = 16;
 /// Extended-ISA functions of a subgraph (G-9).
@@ -162,10 +160,6 @@ impl<'a, I: Input> Subject<'a, I> {
         for set in self.input.act_sets(self.sg) {
             one_more(&mut counts.act_sets);
             self.short_name(set.name)?;
-            if u64::from(set.profiles) > PROFILES_MOST {
-                let fault = self.fail(LowerCode::TooManyProfiles).name(set.name);
-                return Err(fault.numbers(u64::from(set.profiles), PROFILES_MOST));
-            }
             for table in [set.bkt, set.ctl] {
                 self.limit("bytes of an activation table", table.len, u64::from(u32::MAX))?;
                 add(&mut counts.blobs, u64::from(table.len > 0));
@@ -185,6 +179,9 @@ impl<'a, I: Input> Subject<'a, I> {
 
     pub(super) fn count_engines(&self, counts: &mut Counts) -> Result<(), Error> {
         for engine in Engine::ALL {
+            if let Some((one, other)) = self.input.two_programs(self.sg, engine) {
+                return Err(self.fail(LowerCode::TwoPrograms).name(one).name2(other));
+            }
             let Some(blob) = self.input.engine(self.sg, engine) else { continue };
             let most = u64::from(u32::MAX);
             if blob.len > most {

@@ -1,0 +1,210 @@
+//! `profile_meta_data` of activation sets (manifests.md §13.4, lowering.md §2.7).
+//!
+//! The files are optional at run time, so nothing in them refuses a load: what cannot be read stays 0 and is noted.
+
+use super::LowerSink;
+use super::manifest::Shared;
+use crate::error::{Error, LowerCode, Notes, Stage};
+use crate::json::{Cutter, Element, Kind, Memory, Path, Reader, Want};
+use crate::limits::Limits;
+use crate::lower::record::ActProfile;
+use crate::manifest::Manifest;
+use crate::source::{MemberId, Visitor};
+use zerocopy::little_endian::U32;
+
+/// Longest number that is read.
+const ELEMENT: usize = 64;
+/// Room for the keys of one path.
+const KEYS: usize = 512;
+
+/// Buffers of the reader.
+pub(super) struct ProfileBuffers {
+    element: [u8; ELEMENT],
+    keys: [u8; KEYS],
+}
+
+impl Default for ProfileBuffers {
+    fn default() -> Self {
+        Self { element: [0; ELEMENT], keys: [0; KEYS] }
+    }
+}
+
+impl ProfileBuffers {
+    pub(super) fn cutter(&mut self, limits: &Limits) -> Cutter<'_> {
+        Cutter::new(limits, Memory { element: &mut self.element, keys: &mut self.keys })
+    }
+}
+
+/// Visits the profile files of all activation sets.
+pub(super) struct Profiles<'b, 'm, 'n, S> {
+    manifest: Manifest<'m>,
+    cutter: Cutter<'b>,
+    sink: S,
+    notes: &'n mut dyn Notes,
+    draft: Draft,
+    /// The rest of the file is not read.
+    broken: bool,
+}
+
+/// The profile that is being read.
+#[derive(Default)]
+struct Draft {
+    profile: ActProfile,
+    index: u32,
+    /// A field whose value its record cannot hold.
+    odd: bool,
+    complete: bool,
+}
+
+impl<'b, 'm, 'n, S> Profiles<'b, 'm, 'n, S> {
+    pub(super) fn new(manifest: Manifest<'m>, cutter: Cutter<'b>, sink: S, notes: &'n mut dyn Notes) -> Self {
+        Self { manifest, cutter, sink, notes, draft: Draft::default(), broken: false }
+    }
+}
+
+/// Subgraph and number of each set whose profiles are in that member.
+fn sets<'m>(manifest: &Manifest<'m>, id: MemberId) -> impl Iterator<Item = (u32, u32)> + use<'m> {
+    let manifest = *manifest;
+    (0..).zip(manifest.definitions()).flat_map(move |(sg, definition)| {
+        let own = (0..).zip(definition.act_sets()).filter(move |(_, set)| set.profile == Some(id));
+        own.map(move |(set, _)| (sg, set))
+    })
+}
+
+impl<S: LowerSink> Profiles<'_, '_, '_, Shared<'_, '_, S>> {
+    fn read(
+        &mut self,
+        id: MemberId,
+        run: impl FnOnce(&mut Cutter<'_>, &mut Reading<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if self.broken {
+            return Ok(());
+        }
+        let Self { manifest, cutter, sink, draft, .. } = self;
+        let mut give = |index: u32, profile: &ActProfile| {
+            sets(manifest, id)
+                .try_for_each(|(sg, set)| sink.with(|sink| sink.profile(sg, set, index, profile)))
+        };
+        match run(cutter, &mut Reading { draft, give: &mut give }) {
+            Err(error) if error.stage != Stage::Lower => self.note(id, Some(&error)),
+            other => return other,
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, id: MemberId, error: Option<&Error>) {
+        self.broken = true;
+        let offset = error.and_then(|error| error.at.offset).unwrap_or(0);
+        self.notes.note(Error::new(Stage::Lower, LowerCode::ProfileUnread).member(id).numbers(offset, 0));
+    }
+}
+
+impl<S: LowerSink> Visitor for Profiles<'_, '_, '_, Shared<'_, '_, S>> {
+    fn wants(&mut self, id: MemberId) -> bool {
+        self.cutter.restart(Some(id));
+        (self.draft, self.broken) = (Draft::default(), false);
+        sets(&self.manifest, id).next().is_some()
+    }
+
+    fn data(&mut self, id: MemberId, _: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.read(id, |cutter, reading| cutter.feed(bytes, reading))
+    }
+
+    fn end(&mut self, id: MemberId) -> Result<(), Error> {
+        self.read(id, |cutter, reading| cutter.finish(reading).map(drop))?;
+        if self.draft.odd && !self.broken {
+            self.note(id, None);
+        }
+        Ok(())
+    }
+}
+
+/// Takes a finished profile and its number.
+type Give<'x> = dyn FnMut(u32, &ActProfile) -> Result<(), Error> + 'x;
+
+struct Reading<'x> {
+    draft: &'x mut Draft,
+    give: &'x mut Give<'x>,
+}
+
+impl Reader for Reading<'_> {
+    fn value(&mut self, path: &Path<'_>, kind: Kind, _: u64) -> Result<Want, Error> {
+        Ok(match path.depth() {
+            0 => Want::Enter,
+            1 if path.key(0) == b"profile_meta_data" && kind == Kind::Array => Want::Enter,
+            2 if kind == Kind::Object => {
+                (self.draft.profile, self.draft.complete) = (ActProfile::default(), true);
+                Want::Enter
+            }
+            3 if FIELDS.contains(&path.key(2)) => Want::Take,
+            _ => Want::Skip,
+        })
+    }
+
+    fn taken(&mut self, path: &Path<'_>, value: Element<'_>) -> Result<(), Error> {
+        let set = set(&mut self.draft.profile, path.key(2), value);
+        self.draft.odd |= set.is_none();
+        Ok(())
+    }
+
+    fn leave(&mut self, path: &Path<'_>, _: u32, _: u64) -> Result<(), Error> {
+        if path.depth() != 2 || !core::mem::take(&mut self.draft.complete) {
+            return Ok(());
+        }
+        let index = self.draft.index;
+        self.draft.index = index.saturating_add(1);
+        (self.give)(index, &self.draft.profile)
+    }
+}
+
+/// Keys that have a place in the record. The thresholds have none that is known (lowering.md O-09).
+const FIELDS: [&[u8]; 17] = [
+    b"func_id",
+    b"symmetry_point",
+    b"sym_invert_sign_point",
+    b"symmetry_opt_en",
+    b"symmetry_opt_use_neg_region",
+    b"exp_offset",
+    b"pwl_control_base_pos",
+    b"pwl_control_base_neg",
+    b"fnan_result",
+    b"fpinf_result",
+    b"fninf_result",
+    b"fzero_result",
+    b"fma_const_0",
+    b"fma_const_1",
+    b"fma_indirection_src_sel",
+    b"imm_bias",
+    b"sym_opt_use_neg_region",
+];
+
+/// Puts a value into its field; `None` if the field cannot hold it.
+fn set(profile: &mut ActProfile, key: &[u8], value: Element<'_>) -> Option<()> {
+    let byte = || u8::try_from(value.u64().ok()?).ok();
+    let word = || {
+        let signed = || i32::try_from(value.i64().ok()?).ok().map(i32::cast_unsigned);
+        value.u32().ok().or_else(signed).map(U32::new)
+    };
+    match key {
+        b"func_id" => profile.func_id = word()?,
+        b"symmetry_point" => profile.symmetry_point = word()?,
+        b"sym_invert_sign_point" => profile.sym_invert_sign_point = byte()?,
+        b"symmetry_opt_en" => profile.symmetry_opt_en = byte()?,
+        b"symmetry_opt_use_neg_region" | b"sym_opt_use_neg_region" => {
+            profile.sym_opt_use_neg_region = byte()?
+        }
+        b"exp_offset" => profile.exp_offset = word()?,
+        b"pwl_control_base_pos" => profile.pwl_control_base_pos = word()?,
+        b"pwl_control_base_neg" => profile.pwl_control_base_neg = word()?,
+        b"fnan_result" => profile.fnan_result = word()?,
+        b"fpinf_result" => profile.fpinf_result = word()?,
+        b"fninf_result" => profile.fninf_result = word()?,
+        b"fzero_result" => profile.fzero_result = word()?,
+        b"fma_const_0" => profile.fma_const_0 = word()?,
+        b"fma_const_1" => profile.fma_const_1 = word()?,
+        b"fma_indirection_src_sel" => profile.fma_indirection_src_sel = byte()?,
+        b"imm_bias" => profile.imm_bias = byte()?,
+        _ => {}
+    }
+    Some(())
+}
