@@ -5,6 +5,11 @@ pub mod build;
 pub mod command;
 pub mod errors_page;
 pub mod fixtures;
+pub mod lowering;
+
+pub mod payload;
+pub mod staging;
+pub mod trees;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -122,15 +122,14 @@ impl<K: Store, N: Notes> Events for Collect<'_, '_, K, N> {
 
     fn data(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         let Some(Current { size, stored }) = self.current else { return Ok(()) };
-        match &mut self.store {
-            Some(store) if stored => store
-                .append(bytes)
-                .map_err(|_| Error::new(Stage::Unpack, ContainerCode::StoreFull).numbers(size, offset)),
-            _ => {
-                self.builder.keep(self.arena, size, offset, bytes);
-                Ok(())
-            }
-        }
+        let Some(store) = self.store.as_mut().filter(|_| stored) else {
+            self.builder.keep(self.arena, size, offset, bytes);
+            return Ok(());
+        };
+        store.append(bytes).map_err(|_| {
+            let full = Error::new(Stage::Unpack, ContainerCode::StoreFull).numbers(size, offset);
+            full.name(self.builder.last_name(self.arena))
+        })
     }
 
     fn hole(&mut self, offset: u64, length: u64) -> Result<(), Error> {

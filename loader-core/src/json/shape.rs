@@ -100,6 +100,9 @@ impl Unbound {
     }
 }
 
+/// A text of this length cannot nest deeper than the binder may recurse on a small stack.
+const SHALLOW: usize = 32;
+
 impl<'a> Element<'a> {
     /// Types the object with `serde-json-core`. `scratch` needs at most the element's length plus
     /// 8 bytes per field; a usual text is bound without touching it.
@@ -164,7 +167,11 @@ impl Seen {
 
 impl Shape {
     fn find(&self, key: Text<'_>) -> Option<(usize, &'static str, Type)> {
-        let known = |(name, _): &(&str, Type)| key.is(name.as_bytes());
+        let plain = key.plain();
+        let known = |(name, _): &(&str, Type)| match plain {
+            Some(plain) => plain == name.as_bytes(),
+            None => key.is(name.as_bytes()),
+        };
         let place = self.fields.iter().position(known)?;
         self.fields.get(place).map(|&(name, kind)| (place, name, kind))
     }
@@ -175,7 +182,7 @@ impl Shape {
         let (mut seen, mut clean) = (0u64, true);
         for (key, value) in fields {
             let Some((place, name, kind)) = self.find(key) else {
-                clean &= !value.kind().is_container();
+                clean &= value.bytes().len() <= SHALLOW || !value.kind().is_container();
                 continue;
             };
             let bit = 1u64.wrapping_shl(u32::try_from(place).unwrap_or(63));

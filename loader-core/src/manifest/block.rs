@@ -1,5 +1,11 @@
 //! DMA blocks and transfers (manifests.md §13.3): what one trigger starts.
 
+mod end;
+pub(crate) mod index;
+mod transfer;
+pub(crate) mod visit;
+pub(crate) mod walk;
+
 use super::class::DmaOp;
 use super::record::{BlockRecord, block_flag, wide};
 use crate::arch::Engine;

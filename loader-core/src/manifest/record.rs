@@ -44,8 +44,7 @@ pub(crate) mod var_flag {
     pub(crate) const PRINT: u8 = 2;
     pub(crate) const FABRIC: u8 = 4;
     pub(crate) const BACKING: u8 = 8;
-    pub(crate) const PAYLOAD: u8 = 16;
-    pub(crate) const REMOTE_KEYS: u8 = 32;
+    pub(crate) const REMOTE_KEYS: u8 = 16;
 }
 
 /// One variable.
@@ -119,10 +118,6 @@ pub(crate) mod block_flag {
     pub(crate) const SEMAPHORE: u8 = 1;
     pub(crate) const EVENT: u8 = 2;
     pub(crate) const SECTION_START: u8 = 4;
-    pub(crate) const ID: u8 = 8;
-    pub(crate) const INSTANCE: u8 = 16;
-    pub(crate) const QUEUE: u8 = 32;
-    pub(crate) const DESC: u8 = 64;
 }
 
 /// One DMA block.
@@ -326,8 +321,17 @@ pub(crate) struct DefRecord {
     /// Member that `ucode_lib` names.
     pub(crate) ucode_manifest: Text,
     pub(crate) fp8: Fp8Record,
+    /// Entries of `act_info.json`.
+    pub(crate) act_infos: Table,
     /// The five engines by number, then the definition's own `dma`.
     pub(crate) engines: [EngineRecord; 6],
+}
+
+/// The record of subgraph `graph` in the array at `place`.
+pub(crate) fn def_at(place: TailRef, graph: u32) -> Option<TailRef> {
+    let size = u32::try_from(size_of::<DefRecord>()).ok()?;
+    let distance = place.0.get().checked_sub(size.checked_mul(graph)?)?;
+    Some(TailRef(U32::new(distance)))
 }
 
 /// A queue instance's name and place, for lookup.

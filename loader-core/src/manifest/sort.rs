@@ -5,7 +5,7 @@ use core::cmp::Ordering;
 use zerocopy::little_endian::U32;
 
 /// Sorts `slots` by `order`.
-pub(crate) fn heap_sort(slots: &mut [U32], mut order: impl FnMut(u32, u32) -> Ordering) {
+pub(crate) fn heap_sort<T>(slots: &mut [T], mut order: impl FnMut(&T, &T) -> Ordering) {
     let count = slots.len();
     for start in (0..count / 2).rev() {
         sift(slots, start, count, &mut order);
@@ -17,18 +17,21 @@ pub(crate) fn heap_sort(slots: &mut [U32], mut order: impl FnMut(u32, u32) -> Or
 }
 
 /// Lets the slot at `root` sink to its place in the heap of the first `end` slots.
-fn sift(slots: &mut [U32], mut root: usize, end: usize, order: &mut impl FnMut(u32, u32) -> Ordering) {
-    let value = |slots: &[U32], at: usize| slots.get(at).map_or(0, |slot| slot.get());
+fn sift<T>(slots: &mut [T], mut root: usize, end: usize, order: &mut impl FnMut(&T, &T) -> Ordering) {
+    let mut less = |slots: &[T], a: usize, b: usize| match (slots.get(a), slots.get(b)) {
+        (Some(a), Some(b)) => order(a, b) == Ordering::Less,
+        _ => false,
+    };
     loop {
         let mut child = root.saturating_mul(2).saturating_add(1);
         if child >= end {
             return;
         }
         let next = child.saturating_add(1);
-        if next < end && order(value(slots, child), value(slots, next)) == Ordering::Less {
+        if next < end && less(slots, child, next) {
             child = next;
         }
-        if order(value(slots, root), value(slots, child)) != Ordering::Less {
+        if !less(slots, root, child) {
             return;
         }
         slots.swap(root, child);
@@ -50,7 +53,7 @@ pub(crate) fn sorted_indices(
         for (slot, number) in slots.iter_mut().zip(0..) {
             slot.set(number);
         }
-        heap_sort(slots, |a, b| order(tail, a, b).then(a.cmp(&b)));
+        heap_sort(slots, |a, b| order(tail, a.get(), b.get()).then(a.get().cmp(&b.get())));
     }
     for at in 0..len {
         let number = arena.slice::<U32>(scratch).and_then(|slots| slots.get(at)).copied();

@@ -16,7 +16,7 @@ fn sorts_every_permutation_of_small_arrays() {
             .collect();
         let mut expected: Vec<u32> = slots.iter().map(|slot| slot.get()).collect();
         expected.sort_unstable();
-        heap_sort(&mut slots, |a, b| a.cmp(&b));
+        heap_sort(&mut slots, |a, b| a.get().cmp(&b.get()));
         assert_eq!(slots.iter().map(|slot| slot.get()).collect::<Vec<_>>(), expected);
     }
 }
