@@ -9,6 +9,7 @@ pub mod fixtures;
 pub mod lowering;
 
 pub mod payload;
+pub mod staging;
 pub mod trees;
 
 use std::path::{Path, PathBuf};

@@ -34,9 +34,7 @@ codes! {
         UsageNotLegal = 'S' 212, Invalid, "usage {name} is not legal in host memory", "device memory", "";
         PointerTarget = 'S' 213, Invalid, "pointer {name} refers to variable {a}, which has no address", "a placed variable, an input or an output", "";
 
-        ScratchPageSize = 'S' 301, Invalid, "Invalid scratchpad page size {a} bytes", "1 to 4294967295 bytes", "";
-        ScratchPages = 'S' 302, Resource, "the scratchpad needs {a} pages", "at most {b}", "Use a larger --page-size.";
-        ScratchSize = 'S' 303, Invalid, "Failed to calculate scratchpad info", "sizes that add up to less than 2^64", "";
+        PagingDiffers = 'S' 301, Invalid, "scratchpad pages of {a} bytes are asked for, pages of {b} bytes are resident", "one page size for all models of a device", "Unload the other models first, or use their page size.";
         PageTable = 'S' 304, Resource, "the table of scratchpad pages is full at {a} entries", "", "Give the loader a larger page table.";
         PageAlignment = 'S' 305, Failure, "scratchpad page at {a:#x} is not 4 KiB aligned", "a multiple of 4096", "";
 
