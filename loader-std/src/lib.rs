@@ -2,12 +2,14 @@
 
 pub mod container;
 pub mod describe;
+pub mod dump;
 pub mod file;
 pub mod growing;
 pub mod info;
 pub mod members;
 pub mod memory;
 pub mod pack;
+pub mod report;
 
 mod chain;
 mod refusal;

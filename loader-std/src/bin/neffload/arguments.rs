@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::inspect::InspectArguments;
+use crate::load::LoadArguments;
 use crate::pack::PackArguments;
 use clap::{Args, Parser, Subcommand};
 
@@ -29,6 +30,8 @@ pub(crate) struct Common {
 pub(crate) enum Command {
     /// What is in a file: header, digest, members, graph, subgraphs
     Inspect(InspectArguments),
+    /// Load a file into a device and say what is where
+    Load(LoadArguments),
     /// Write a NEFF from a folder or from another NEFF
     Pack(PackArguments),
 }

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod inspect;
+mod load;
 mod output;
 mod pack;
 mod trouble;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
 fn run(command: Command, output: &mut Output) -> Result<Answer, Trouble> {
     match command {
         Command::Inspect(arguments) => inspect::run(&arguments, output),
+        Command::Load(arguments) => load::run(&arguments, output),
         Command::Pack(arguments) => pack::run(&arguments, output),
     }
 }
