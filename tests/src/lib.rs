@@ -5,6 +5,7 @@ pub mod build;
 pub mod command;
 pub mod errors_page;
 pub mod fixtures;
+pub mod lowering;
 
 pub mod trees;
 

@@ -192,6 +192,7 @@ impl Indexing<'_, '_, '_> {
         add(&mut slot.dims, block.dims);
         add(&mut slot.arithmetic, block.arithmetic);
         add(&mut slot.transposes, block.transposes);
+        add(&mut slot.extra, block.extra);
         Some(())
     }
 }
@@ -272,6 +273,7 @@ impl BlockUse for Indexing<'_, '_, '_> {
         bump(&mut totals.arithmetic, u32::from(transfer.op.is_arithmetic()));
         let transposes = transfer.op == DmaOp::Transpose || transfer.transpose.is_some();
         bump(&mut totals.transposes, u32::from(transposes));
+        bump(&mut totals.extra, transfer.extra_bytes());
         Ok(())
     }
 
