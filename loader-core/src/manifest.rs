@@ -28,6 +28,7 @@ pub mod features;
 mod graph;
 mod kelf;
 mod link;
+mod named;
 mod npy;
 mod queue;
 mod record;

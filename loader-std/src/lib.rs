@@ -6,6 +6,7 @@ pub mod dump;
 pub mod file;
 pub mod growing;
 pub mod info;
+pub mod inspect;
 pub mod members;
 pub mod memory;
 pub mod pack;

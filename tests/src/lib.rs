@@ -7,6 +7,7 @@ pub mod errors_page;
 pub mod fixtures;
 pub mod lowering;
 
+pub mod payload;
 pub mod trees;
 
 use std::path::{Path, PathBuf};

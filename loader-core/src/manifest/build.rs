@@ -220,3 +220,14 @@ pub(crate) fn is_json_fault(error: &Error) -> bool {
 pub(crate) const fn id(number: u32) -> MemberId {
     MemberId(number)
 }
+
+/// Marks a fault with the number of the check that failed. It rides in the element's place until
+/// [`check_of`] takes it out, so that a result stays small.
+pub(crate) fn failed(check: u8, error: Error) -> Error {
+    error.element(u32::from(check))
+}
+
+/// The number that [`failed`] left.
+pub(crate) fn check_of(error: &Error) -> u8 {
+    error.at.element.and_then(|check| u8::try_from(check).ok()).unwrap_or(0)
+}

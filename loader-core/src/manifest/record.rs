@@ -44,8 +44,7 @@ pub(crate) mod var_flag {
     pub(crate) const PRINT: u8 = 2;
     pub(crate) const FABRIC: u8 = 4;
     pub(crate) const BACKING: u8 = 8;
-    pub(crate) const PAYLOAD: u8 = 16;
-    pub(crate) const REMOTE_KEYS: u8 = 32;
+    pub(crate) const REMOTE_KEYS: u8 = 16;
 }
 
 /// One variable.
@@ -119,10 +118,6 @@ pub(crate) mod block_flag {
     pub(crate) const SEMAPHORE: u8 = 1;
     pub(crate) const EVENT: u8 = 2;
     pub(crate) const SECTION_START: u8 = 4;
-    pub(crate) const ID: u8 = 8;
-    pub(crate) const INSTANCE: u8 = 16;
-    pub(crate) const QUEUE: u8 = 32;
-    pub(crate) const DESC: u8 = 64;
 }
 
 /// One DMA block.

@@ -1,6 +1,6 @@
 //! The block index: what S2 keeps of a `dma` array, and the faults it finds in it.
 
-use super::super::build::{Build, Slot, broken, fault, full};
+use super::super::build::{Build, Slot, broken, check_of, failed, fault, full};
 use super::super::class::DmaOp;
 use super::super::definition::Definition;
 use super::super::record::{BlockRecord, DefRecord, TotalsRecord, block_flag};
@@ -100,10 +100,10 @@ impl Indexing<'_, '_, '_> {
     /// Keeps `remote_semaphores`.
     fn remotes(&mut self, value: Element<'_>) -> Result<Result<(TailRef, u32), ()>, Error> {
         let Ok(items) = value.items() else { return Ok(Err(())) };
-        if items.clone().any(|item| item.u32().is_err()) {
+        let (mut all, count) = (items, items.count());
+        if all.any(|item| item.u32().is_err()) {
             return Ok(Err(()));
         }
-        let count = items.clone().count();
         let place = self.build.arena.alloc_tail::<U32>(count).map_err(full)?;
         if let Some(slots) = self.build.arena.tail_slice_mut::<U32>(place, count) {
             for (slot, item) in slots.iter_mut().zip(items) {
@@ -145,14 +145,14 @@ impl Indexing<'_, '_, '_> {
         wrong.into_iter().find(|(wrong, _)| *wrong).map(|(_, key)| key)
     }
 
-    fn record(&self, transfers: u32) -> Result<BlockRecord, (u8, Error)> {
+    fn record(&self, transfers: u32) -> Result<BlockRecord, Error> {
         let draft = &self.indexer.draft;
         let ordinal = u64::from(draft.ordinal);
-        let id = draft.id.get().ok_or_else(|| (0, fault(ManifestCode::BlockId).numbers(ordinal, 0)))?;
-        let (queue, instance) = self.place().map_err(|error| (1, error))?;
+        let id = draft.id.get().ok_or_else(|| failed(0, fault(ManifestCode::BlockId).numbers(ordinal, 0)))?;
+        let (queue, instance) = self.place().map_err(|error| failed(1, error))?;
         if let Some(key) = self.malformed() {
             let error = fault(ManifestCode::BlockMalformed).name(key.as_bytes());
-            return Err((2, error.numbers(ordinal, 0)));
+            return Err(failed(2, error.numbers(ordinal, 0)));
         }
         let flag = |set: bool, bit: u8| if set { bit } else { 0 };
         let flags = flag(draft.semaphore.get().is_some(), block_flag::SEMAPHORE)
@@ -291,7 +291,8 @@ impl BlockUse for Indexing<'_, '_, '_> {
                 let Self { indexer, build } = self;
                 indexer.blocks.push(build.arena, record).map(drop).map_err(full)
             }
-            Err((check, error)) => {
+            Err(error) => {
+                let check = check_of(&error);
                 self.offer(check, error);
                 Ok(())
             }

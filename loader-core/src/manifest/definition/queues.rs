@@ -1,6 +1,6 @@
 //! One `dma_queue` entry: its keys as they come, then the checks of manifests.md §8.3.
 
-use super::super::build::{Build, Slot, fault, full, shown};
+use super::super::build::{Build, Slot, check_of, failed, fault, full, shown};
 use super::super::class::{Fabric, Role};
 use super::super::record::{DefRecord, QueueRecord, Text, queue_flag};
 use super::super::verdict::{Rank, Section};
@@ -80,8 +80,8 @@ pub(super) struct QueueDraft {
     offset: u64,
 }
 
-/// A check that failed: its row in §8.3 and the error.
-type Failed = (u8, Error);
+/// A check that failed, with its row in §8.3 (see [`failed`]).
+type Failed = Error;
 
 impl QueueDraft {
     pub(super) fn begin(&mut self, offset: u64) {
@@ -161,7 +161,8 @@ impl QueueDraft {
             }
             // One too many is refused after the table; see `finish`.
             Ok(_) => Ok(()),
-            Err((row, error)) => {
+            Err(error) => {
+                let row = check_of(&error);
                 let rank = Rank::new(graph, Section::Queues).item(ordinal, row);
                 build.offer(rank, error.offset(self.offset).element(ordinal));
                 Ok(())
@@ -175,12 +176,12 @@ impl QueueDraft {
         let num_queues = self.num_queues(name)?;
         if let Some(kind) = role.without_instances().filter(|_| !self.instances.is_absent()) {
             let error = fault(ManifestCode::QueueInstances).name(name);
-            return Err((4, error.name2(kind.as_bytes())));
+            return Err(failed(4, error.name2(kind.as_bytes())));
         }
         let (semaphores, count) = self.semaphores(name)?;
         if role == Role::ActLoad && num_queues != 1 {
             let error = fault(ManifestCode::QueueActLoad).name(name);
-            return Err((6, error.numbers(u64::from(num_queues), 1)));
+            return Err(failed(6, error.numbers(u64::from(num_queues), 1)));
         }
         self.types(name)?;
         if role == Role::EmbeddingUpdate && self.embedding.is_absent() {
@@ -213,9 +214,9 @@ impl QueueDraft {
         match self.role {
             Slot::Got(Word::Known(role)) => Ok(role),
             Slot::Got(Word::Unknown(shown)) => {
-                Err((1, fault(ManifestCode::QueueRole).name(name).name2(shown.as_bytes())))
+                Err(failed(1, fault(ManifestCode::QueueRole).name(name).name2(shown.as_bytes())))
             }
-            Slot::Absent | Slot::Wrong => Err((0, fault(ManifestCode::QueueType).name(name))),
+            Slot::Absent | Slot::Wrong => Err(failed(0, fault(ManifestCode::QueueType).name(name))),
         }
     }
 
@@ -224,9 +225,9 @@ impl QueueDraft {
             Slot::Absent => Ok(None),
             Slot::Got(Word::Known(engine)) => Ok(Some(engine)),
             Slot::Got(Word::Unknown(shown)) => {
-                Err((2, fault(ManifestCode::QueueOwner).name(name).name2(shown.as_bytes())))
+                Err(failed(2, fault(ManifestCode::QueueOwner).name(name).name2(shown.as_bytes())))
             }
-            Slot::Wrong => Err((2, fault(ManifestCode::QueueOwner).name(name))),
+            Slot::Wrong => Err(failed(2, fault(ManifestCode::QueueOwner).name(name))),
         }
     }
 
@@ -238,7 +239,7 @@ impl QueueDraft {
         };
         let numbers = (u64::from(count), u64::from(QUEUES_MAX));
         let error = || fault(ManifestCode::QueueCount).name(name).numbers(numbers.0, numbers.1);
-        if (1..=QUEUES_MAX).contains(&count) { Ok(count) } else { Err((3, error())) }
+        if (1..=QUEUES_MAX).contains(&count) { Ok(count) } else { Err(failed(3, error())) }
     }
 
     fn semaphores(&self, name: &[u8]) -> Result<([u32; SEMAPHORES_MAX], u32), Failed> {
@@ -247,7 +248,7 @@ impl QueueDraft {
             (Slot::Wrong, _) => Err(malformed(5, name, "semaphore_set")),
             (Slot::Got((_, count)), _) if count > 32 => {
                 let error = fault(ManifestCode::QueueSemaphores).name(name);
-                Err((5, error.numbers(u64::from(count), 32)))
+                Err(failed(5, error.numbers(u64::from(count), 32)))
             }
             (Slot::Got(set), _) => Ok(set),
             (Slot::Absent, Slot::Got(semaphore)) => {
@@ -291,7 +292,7 @@ impl QueueDraft {
 }
 
 fn malformed(row: u8, name: &[u8], key: &str) -> Failed {
-    (row, fault(ManifestCode::QueueTable).name(name).name2(key.as_bytes()))
+    failed(row, fault(ManifestCode::QueueTable).name(name).name2(key.as_bytes()))
 }
 
 fn fabric_number(fabric: Option<Fabric>) -> u8 {

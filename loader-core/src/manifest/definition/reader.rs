@@ -83,7 +83,8 @@ impl DefReader {
     fn first(&mut self, key: &[u8]) -> bool {
         let place = match engine_key(key) {
             Some((engine, instr)) => {
-                engine.index().checked_mul(2).map(|n| n.saturating_add(20 + usize::from(instr)))
+                let first = if instr { 21 } else { 20 };
+                engine.index().checked_mul(2).and_then(|n| n.checked_add(first))
             }
             None => KEYS.iter().position(|known| *known == key),
         };

@@ -1,6 +1,6 @@
 //! One `var` entry: its keys as they come, then the checks in the spec's order (manifests.md §7.4).
 
-use super::super::build::{Build, Slot, broken, fault, full, number, shown};
+use super::super::build::{Build, Slot, broken, check_of, failed, fault, full, number, shown};
 use super::super::class::{Backing, Fabric, VarClass};
 use super::super::record::{DefRecord, Text, VarRecord, var_flag};
 use super::super::verdict::{Rank, Section};
@@ -63,8 +63,8 @@ fn class_of(text: crate::json::Text<'_>) -> Class {
     area.map_or_else(|| Class::Unknown(shown(text)), Class::Area)
 }
 
-/// A check that failed: its row in §7.4 and the error.
-type Failed = (u8, Error);
+/// A check that failed, with its row in §7.4 (see [`failed`]).
+type Failed = Error;
 
 impl VarDraft {
     pub(super) fn begin(&mut self, offset: u64) {
@@ -184,7 +184,8 @@ impl VarDraft {
     ) -> Result<(), Error> {
         match self.check(build, def, name) {
             Ok((class, record)) => self.keep(build, def, name, class, record),
-            Err((row, error)) => {
+            Err(error) => {
+                let row = check_of(&error);
                 let rank = Rank::new(graph, Section::Variables).item(ordinal, row);
                 build.offer(rank, error.offset(self.offset_in_file).element(ordinal));
                 Ok(())
@@ -199,9 +200,10 @@ impl VarDraft {
         def: &DefRecord,
         name: &[u8],
     ) -> Result<(VarClass, VarRecord), Failed> {
-        let wrong = |row: u8, code: ManifestCode| (row, fault(code).name(name));
-        let malformed =
-            |row: u8, key: &str| (row, fault(ManifestCode::VarMalformed).name(name).name2(key.as_bytes()));
+        let wrong = |row: u8, code: ManifestCode| failed(row, fault(code).name(name));
+        let malformed = |row: u8, key: &str| {
+            failed(row, fault(ManifestCode::VarMalformed).name(name).name2(key.as_bytes()))
+        };
         let class = self.class.get().ok_or_else(|| wrong(1, ManifestCode::VarType))?;
         let var_id = self.var_id.get().ok_or_else(|| wrong(2, ManifestCode::VarId))?;
         let (class, area) = self.class(build, class, name)?;
@@ -215,7 +217,7 @@ impl VarDraft {
         let size = self.size.get();
         if class == VarClass::Pointer && size != Some(8) {
             let error = fault(ManifestCode::PointerSize).name(name);
-            return Err((6, error.numbers(size.unwrap_or(0), 8)));
+            return Err(failed(6, error.numbers(size.unwrap_or(0), 8)));
         }
         let is_list = matches!(class, VarClass::List | VarClass::DgeTable);
         if is_list && self.list.get().is_none() {
@@ -276,19 +278,19 @@ impl VarDraft {
             Class::Area(area) => area.name().as_bytes(),
             Class::Unknown(shown) => shown.as_bytes(),
         };
-        Err((3, fault(ManifestCode::VarClassUnknown).name(name).name2(shown)))
+        Err(failed(3, fault(ManifestCode::VarClassUnknown).name(name).name2(shown)))
     }
 
     fn alignment(&self, name: &[u8]) -> Result<u32, Failed> {
         let malformed = || fault(ManifestCode::VarMalformed).name(name).name2(b"alignment");
         if self.alignment.is_wrong() {
-            return Err((4, malformed()));
+            return Err(failed(4, malformed()));
         }
         let alignment = self.alignment.get().unwrap_or(0);
         if alignment != 0 && !alignment.is_power_of_two() {
-            return Err((4, fault(ManifestCode::VarAlignment).name(name).numbers(alignment, 0)));
+            return Err(failed(4, fault(ManifestCode::VarAlignment).name(name).numbers(alignment, 0)));
         }
-        u32::try_from(alignment).map_err(|_| (4, malformed()))
+        u32::try_from(alignment).map_err(|_| failed(4, malformed()))
     }
 
     fn member(&self, build: &Build<'_, '_>, def: &DefRecord, class: VarClass) -> Result<u32, Failed> {
@@ -299,19 +301,19 @@ impl VarDraft {
         let name = self.file_name.get().unwrap_or(Text::EMPTY);
         match build.find(dir, name) {
             Some(member) => Ok(number(Some(member))),
-            None => Err((8, build.missing(ManifestCode::ConstantMissing, dir, name))),
+            None => Err(failed(8, build.missing(ManifestCode::ConstantMissing, dir, name))),
         }
     }
 
     fn print_dtype(&self, name: &[u8]) -> Result<([u8; 16], u8), Failed> {
         match self.dtype {
             Slot::Absent => Ok(([0; 16], 0)),
-            Slot::Wrong => Err((9, fault(ManifestCode::VarMalformed).name(name).name2(b"dtype"))),
+            Slot::Wrong => Err(failed(9, fault(ManifestCode::VarMalformed).name(name).name2(b"dtype"))),
             Slot::Got((bytes, len)) => match usize::try_from(len).ok().filter(|&len| len <= DTYPE_MAX) {
                 Some(len) => Ok((bytes, small(len))),
                 None => {
                     let error = fault(ManifestCode::PrintDtype).name(self.dtype_name.as_bytes());
-                    Err((9, error.numbers(u64::from(len), 15)))
+                    Err(failed(9, error.numbers(u64::from(len), 15)))
                 }
             },
         }
@@ -319,9 +321,9 @@ impl VarDraft {
 
     fn print_shape(&self, name: &[u8]) -> Result<(), Failed> {
         match self.shape {
-            Slot::Wrong => Err((10, fault(ManifestCode::VarMalformed).name(name).name2(b"shape"))),
+            Slot::Wrong => Err(failed(10, fault(ManifestCode::VarMalformed).name(name).name2(b"shape"))),
             Slot::Got((_, rank)) if rank > 8 => {
-                Err((10, fault(ManifestCode::PrintShape).name(name).numbers(u64::from(rank), 8)))
+                Err(failed(10, fault(ManifestCode::PrintShape).name(name).numbers(u64::from(rank), 8)))
             }
             _ => Ok(()),
         }
@@ -329,7 +331,8 @@ impl VarDraft {
 
     /// The area of a `virtual` variable must be one of the known words, its extent must fit.
     fn extent(&self, class: VarClass, size: Option<u64>, name: &[u8]) -> Result<u64, Failed> {
-        let malformed = |key: &str| (13, fault(ManifestCode::VarMalformed).name(name).name2(key.as_bytes()));
+        let malformed =
+            |key: &str| failed(13, fault(ManifestCode::VarMalformed).name(name).name2(key.as_bytes()));
         if class != VarClass::Virtual {
             return Ok(0);
         }
@@ -345,7 +348,7 @@ impl VarDraft {
         let (offset, size) = (self.offset.get().unwrap_or(0), size.unwrap_or(0));
         match offset.checked_add(size) {
             Some(_) => Ok(offset),
-            None => Err((13, fault(ManifestCode::VarExtent).name(name).numbers(offset, size))),
+            None => Err(failed(13, fault(ManifestCode::VarExtent).name(name).numbers(offset, size))),
         }
     }
 

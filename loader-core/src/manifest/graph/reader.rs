@@ -1,12 +1,12 @@
 //! Reading `neff.json` / `kelp.json`: the tables of the graph as they come (manifests.md §4.2).
 
-use super::tables::{FLAG_BAD, Graph, Head, Node, Shape};
+use super::tables::{FLAG_BAD, FLAG_OVERFLOW, FLAG_WIDE, Graph, Head, Node, Shape};
 use crate::error::Error;
 use crate::json::{Element, Kind, Path, Want};
 use crate::manifest::build::{Build, Document, Slot, full};
 use crate::manifest::graph::TENSOR_DIMS;
 use crate::manifest::record::Text;
-use zerocopy::little_endian::U32;
+use zerocopy::little_endian::{U32, U64};
 
 /// State while the document streams by.
 #[derive(Debug)]
@@ -15,7 +15,8 @@ pub(crate) struct GraphReader {
     node: NodeDraft,
     dims: [u32; TENSOR_DIMS],
     rank: u32,
-    shape_bad: bool,
+    elements: u64,
+    shape_flags: u32,
 }
 
 /// The node that is being read.
@@ -41,7 +42,8 @@ impl GraphReader {
             },
             dims: [0; TENSOR_DIMS],
             rank: 0,
-            shape_bad: false,
+            elements: 1,
+            shape_flags: 0,
         }
     }
 
@@ -95,20 +97,32 @@ impl GraphReader {
                 slot.set(*dim);
             }
         }
-        let flags = U32::new(if self.shape_bad { FLAG_BAD } else { 0 });
-        let shape = Shape { place, rank: U32::new(self.rank), flags };
+        let shape = Shape {
+            place,
+            rank: U32::new(self.rank),
+            flags: U32::new(self.shape_flags),
+            elements: U64::new(self.elements),
+        };
         self.graph.shapes.push(build.arena, shape).map_err(full)?;
-        self.rank = 0;
-        self.shape_bad = false;
+        (self.rank, self.elements, self.shape_flags) = (0, 1, 0);
         Ok(())
     }
 
     fn dim(&mut self, element: Element<'_>) {
         let at = usize::try_from(self.rank).unwrap_or(usize::MAX);
-        match (element.u32(), self.dims.get_mut(at)) {
-            (Ok(dim), Some(slot)) => *slot = dim,
-            (Err(_), _) => self.shape_bad = true,
-            (Ok(_), None) => {}
+        match element.u64() {
+            Ok(dim) => {
+                match (u32::try_from(dim), self.dims.get_mut(at)) {
+                    (Ok(dim), Some(slot)) => *slot = dim,
+                    (Err(_), _) => self.shape_flags |= FLAG_WIDE,
+                    (Ok(_), None) => {}
+                }
+                match self.elements.checked_mul(dim) {
+                    Some(elements) => self.elements = elements,
+                    None => self.shape_flags |= FLAG_OVERFLOW,
+                }
+            }
+            Err(_) => self.shape_flags |= FLAG_BAD,
         }
         self.rank = self.rank.saturating_add(1);
     }
@@ -175,7 +189,7 @@ impl Document for GraphReader {
             (4, b"attrs") if path.key(1) == b"dltype" => Want::Take,
             (4, b"attrs") if kind == Kind::Array => Want::Enter,
             (4, b"attrs") => {
-                self.shape_bad = true;
+                self.shape_flags |= FLAG_BAD;
                 Want::Take
             }
             (5, b"attrs") => Want::Take,

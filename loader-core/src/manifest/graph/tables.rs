@@ -6,7 +6,7 @@ use crate::json::{Kind, Want};
 use crate::manifest::build::{Build, Slot, broken, fault, full};
 use crate::manifest::dtype;
 use crate::manifest::graph::TENSOR_DIMS;
-use crate::manifest::record::{TensorRecord, Text, wide};
+use crate::manifest::record::{TensorRecord, Text};
 use crate::manifest::sort::sorted_indices;
 use crate::manifest::table::Table;
 use zerocopy::little_endian::{U16, U32, U64};
@@ -14,6 +14,10 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// A part of the wrong type; an error only if it is used.
 pub(super) const FLAG_BAD: u32 = 1;
+/// A dimension that 32 bits do not hold.
+pub(super) const FLAG_WIDE: u32 = 2;
+/// More elements than 64 bits hold.
+pub(super) const FLAG_OVERFLOW: u32 = 4;
 
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
@@ -38,6 +42,7 @@ pub(super) struct Shape {
     pub(super) place: TailRef,
     pub(super) rank: U32,
     pub(super) flags: U32,
+    pub(super) elements: U64,
 }
 
 /// The first node whose `func_name` is `__kelf`.
@@ -241,22 +246,26 @@ impl Graph {
         let shape = shape.ok_or_else(|| beyond(ManifestCode::EidShapes, self.shapes.len()))?;
         let rank = u64::from(shape.rank.get());
         let most = u64::try_from(TENSOR_DIMS).unwrap_or(0);
-        if rank > most || shape.flags.get() == FLAG_BAD {
-            return Err(fault(ManifestCode::TensorRank).numbers(rank, most).element(eid));
+        let refused = || fault(ManifestCode::TensorRank).numbers(rank, most).element(eid);
+        if rank > most || shape.flags.get() & FLAG_BAD != 0 {
+            return Err(refused());
         }
         let (code, bytes) = dtype::public(dtype.get(tail)).unwrap_or_else(|| {
             let note = Error::new(Stage::Manifest, ManifestCode::UnknownDtype).name(dtype.get(tail));
             notes.note(build.placed(note));
             (dtype::UNKNOWN, 1)
         });
-        let dims = tail.slice::<U32>(shape.place, wide(shape.rank)).unwrap_or(&[]);
-        let elements = dims.iter().try_fold(1u64, |size, dim| size.checked_mul(u64::from(dim.get())));
+        let elements = Some(shape.elements.get()).filter(|_| shape.flags.get() & FLAG_OVERFLOW == 0);
         let size = elements.and_then(|elements| elements.checked_mul(u64::from(bytes)));
         let overflow = || fault(ManifestCode::TensorSize).name(name.get(tail)).element(eid);
+        let size = size.ok_or_else(overflow)?;
+        if shape.flags.get() & FLAG_WIDE != 0 {
+            return Err(refused());
+        }
         Ok(TensorRecord {
             name,
             dtype: *dtype,
-            size: U64::new(size.ok_or_else(overflow)?),
+            size: U64::new(size),
             eid: U32::new(eid),
             code,
             ndim: u8::try_from(shape.rank.get()).unwrap_or(0),
