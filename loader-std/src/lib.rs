@@ -4,6 +4,7 @@ pub mod container;
 pub mod describe;
 pub mod dump;
 pub mod file;
+pub mod find;
 pub mod growing;
 pub mod info;
 pub mod inspect;
