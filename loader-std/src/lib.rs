@@ -1,7 +1,6 @@
 //! The std shell of the NEFF loader.
 
 pub mod container;
-pub mod describe;
 pub mod dump;
 pub mod file;
 pub mod find;
@@ -12,6 +11,7 @@ pub mod members;
 pub mod memory;
 pub mod pack;
 pub mod report;
+pub mod walk;
 
 mod chain;
 mod refusal;

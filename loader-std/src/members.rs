@@ -1,5 +1,9 @@
 //! The members of a NEFF as the tooling view sees them: names in byte order, and contents.
 
+mod unpacked;
+
+pub use unpacked::Unpacked;
+
 use std::collections::BTreeMap;
 
 /// An unpacked set of members. Names are the bytes of the archive, one leading `./` removed.
@@ -7,12 +11,17 @@ pub trait Members {
     /// All names in byte order, which is the order of the reader's selection rule.
     fn names(&self) -> impl Iterator<Item = &[u8]>;
 
-    /// The content of exactly that member.
+    /// The content of exactly that member, if it is at hand.
     fn content(&self, name: &[u8]) -> Option<&[u8]>;
 
     /// Bytes of exactly that member.
     fn size(&self, name: &[u8]) -> Option<u64> {
         self.content(name).map(|content| u64::try_from(content.len()).unwrap_or(u64::MAX))
+    }
+
+    /// The first bytes of exactly that member: 16, or all of a shorter one, or more.
+    fn start(&self, name: &[u8]) -> Option<&[u8]> {
+        self.content(name)
     }
 }
 
@@ -37,5 +46,9 @@ impl<M: Members + ?Sized> Members for &M {
 
     fn size(&self, name: &[u8]) -> Option<u64> {
         (**self).size(name)
+    }
+
+    fn start(&self, name: &[u8]) -> Option<&[u8]> {
+        (**self).start(name)
     }
 }

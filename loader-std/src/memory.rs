@@ -25,7 +25,7 @@ pub use page::{Mode, Page};
 use crate::chain::{self, Graph};
 use crate::members::Members;
 use crate::refusal::Refusal;
-use loader_core::error::{Code, ToolCode};
+use loader_core::error::{Code, ContainerCode, ToolCode};
 use serde::Serialize;
 
 /// What the runtime itself takes, whatever is loaded (Confirmed measurement of one installation).
@@ -53,7 +53,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Measures a file.
+    /// Measures a file. Only the JSON members are looked into: see [`Estimate::wants`].
     ///
     /// # Errors
     /// The refusal of the first hop of the chain that fails; N108, N109 or N110 for a member or key
@@ -62,6 +62,12 @@ impl Estimate {
         let core = |graph: Graph| Core::of(members, &graph);
         let cores = chain::graphs(members)?.into_iter().map(core);
         Ok(Self::from_cores(cores.collect::<Result<_, _>>()?, page))
+    }
+
+    /// True if the estimate looks into a member of that name.
+    #[must_use]
+    pub fn wants(name: &[u8]) -> bool {
+        name.ends_with(b".json")
     }
 
     fn from_cores(cores: Vec<Core>, page: Page) -> Self {
@@ -96,13 +102,16 @@ pub struct Together {
 impl Together {
     /// Adds the files up (§20.3).
     #[must_use]
-    pub fn of(files: &[Estimate]) -> Self {
-        let scratchpad = files.iter().map(|file| file.scratchpad_rounded).max().unwrap_or(0);
-        let resident = sum(files.iter().map(|file| file.persistent_bytes));
-        let count = u64::try_from(files.len()).unwrap_or(u64::MAX);
-        let each = RUNTIME_PER_FILE.saturating_mul(count);
-        let runtime = if files.is_empty() { 0 } else { RUNTIME_FIXED.saturating_add(each) };
-        Self { scratchpad, resident, runtime, total: sum([scratchpad, resident, runtime]) }
+    pub fn of<'e>(files: impl IntoIterator<Item = &'e Estimate>) -> Self {
+        let mut sum = Self::default();
+        for file in files {
+            let fixed = if sum.runtime == 0 { RUNTIME_FIXED } else { 0 };
+            sum.scratchpad = sum.scratchpad.max(file.scratchpad_rounded);
+            sum.resident = sum.resident.saturating_add(file.persistent_bytes);
+            sum.runtime = sum.runtime.saturating_add(fixed + RUNTIME_PER_FILE);
+        }
+        sum.total = self::sum([sum.scratchpad, sum.resident, sum.runtime]);
+        sum
     }
 }
 
@@ -110,6 +119,7 @@ impl Together {
 #[must_use]
 pub fn analyser_line(path: &str, refusal: &Refusal) -> String {
     let code = match refusal.error.code {
+        Code::Container(ContainerCode::TooShort | ContainerCode::HeaderSize) => ToolCode::NoHeader,
         Code::Container(_) => ToolCode::UnreadablePayload,
         Code::Tool(code @ (ToolCode::NoHeader | ToolCode::UnreadablePayload)) => code,
         _ => ToolCode::UnexpectedLayout,

@@ -1,6 +1,6 @@
 //! Why a question about a file has no answer: an error and the member that it is about.
 
-use loader_core::error::{Error, Stage, ToolCode};
+use loader_core::error::{ContainerCode, Error, Stage, ToolCode};
 use loader_core::json::{Element, Mismatch};
 use std::fmt;
 
@@ -27,6 +27,13 @@ impl Refusal {
     /// A reason with one name in it.
     pub(crate) fn named(code: ToolCode, name: &[u8]) -> Self {
         Self { member: None, error: Error::new(Stage::Tool, code).name(name) }
+    }
+
+    /// The system does not let a file be opened.
+    #[must_use]
+    pub fn unreadable(error: &std::io::Error) -> Self {
+        let errno = error.raw_os_error().and_then(|errno| u64::try_from(errno).ok()).unwrap_or(0);
+        Self { member: None, error: Error::new(Stage::Tool, ContainerCode::Read).numbers(errno, 0) }
     }
 
     /// Adds two numbers.

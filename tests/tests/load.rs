@@ -35,7 +35,8 @@ fn check(files: Vec<PathBuf>, scratch: &Scratch) {
     for file in loadable(files) {
         let folder = scratch.join(&name(&file));
         dump(&file, &folder, &[]);
-        let output = Command::new(python().unwrap()).arg("-B").arg(&script).arg(&file).arg(&folder).output().unwrap();
+        let output =
+            Command::new(python().unwrap()).arg("-B").arg(&script).arg(&file).arg(&folder).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
         assert!(said.contains(" checks, 0 faults"), "{said}");
@@ -114,7 +115,10 @@ fn a_file_for_neuroncore_v1_is_refused_by_its_own_code() {
 fn files_of(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let named = entries.map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), path));
-    named.filter(|(name, _)| name != "report.json").map(|(name, path)| (name, std::fs::read(path).unwrap())).collect()
+    named
+        .filter(|(name, _)| name != "report.json")
+        .map(|(name, path)| (name, std::fs::read(path).unwrap()))
+        .collect()
 }
 
 #[test]
@@ -169,6 +173,9 @@ fn the_device_is_as_the_command_line_says() {
 fn people_see_one_line_per_core() {
     let output = run(["load".as_ref(), fixture("cayman-2core").as_os_str()]);
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("ready") && text.contains("  0     sg00") && text.contains("  1     sg01"), "{text}");
+    assert!(
+        text.contains("ready") && text.contains("  0     sg00") && text.contains("  1     sg01"),
+        "{text}"
+    );
     assert!(!text.contains('\x1b'), "no colour in a pipe");
 }

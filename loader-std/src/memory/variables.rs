@@ -9,16 +9,15 @@ use loader_core::json::{Cutter, Element, Kind, Memory, Path, Reader, Want, check
 use loader_core::limits::Limits;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes of a `.npy` payload, or of a raw one.
-fn payload(name: &str, content: &[u8]) -> u64 {
-    let header = if name.ends_with(".npy") { numpy_header(content) } else { 0 };
-    u64::try_from(content.len().saturating_sub(header)).unwrap_or(u64::MAX)
-}
-
-/// Magic, version, the header's length and the header (§15.2). All of a file that is shorter.
-fn numpy_header(content: &[u8]) -> usize {
-    let length = content.get(8..10).and_then(|bytes| bytes.try_into().ok());
-    length.map_or(content.len(), |bytes| usize::from(u16::from_le_bytes(bytes)) + 10)
+/// Bytes of a member's payload: without the header of a `.npy`, all of any other (§15.2).
+fn payload(members: &impl Members, member: &str) -> Option<u64> {
+    let size = members.size(member.as_bytes())?;
+    if !member.ends_with(".npy") {
+        return Some(size);
+    }
+    let length = members.start(member.as_bytes())?.get(8..10).and_then(|bytes| bytes.try_into().ok());
+    let header = length.map_or(size, |bytes| u64::from(u16::from_le_bytes(bytes)) + 10);
+    Some(size.saturating_sub(header))
 }
 
 /// A constant: its file, and its size if the definition says it (R18: the oldest files do not).
@@ -93,8 +92,7 @@ impl Variables {
 
 fn measured(members: &impl Members, graph: &Graph, file: &str) -> Result<u64, Refusal> {
     let member = graph.member(file);
-    let content = members.content(member.as_bytes());
-    content.map(|content| payload(file, content)).ok_or_else(|| Refusal::absent(member.as_bytes()))
+    payload(members, &member).ok_or_else(|| Refusal::absent(member.as_bytes()))
 }
 
 /// The keys of a `var` entry that matter. Of a key that is there twice, the first counts.

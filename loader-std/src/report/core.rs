@@ -2,7 +2,7 @@
 
 use super::address;
 use super::image::images;
-use crate::describe::text;
+use crate::container::text;
 use loader_core::device::Usage;
 use loader_core::lower::QueueView;
 use loader_core::lower::record::{Kbin, MrType};

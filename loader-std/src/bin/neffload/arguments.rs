@@ -1,7 +1,9 @@
 //! The command line.
 
+use crate::info::InfoArguments;
 use crate::inspect::InspectArguments;
 use crate::load::LoadArguments;
+use crate::memory::MemoryArguments;
 use crate::pack::PackArguments;
 use clap::{Args, Parser, Subcommand};
 
@@ -32,6 +34,10 @@ pub(crate) enum Command {
     Inspect(InspectArguments),
     /// Load a file into a device and say what is where
     Load(LoadArguments),
+    /// One answer of the tooling view (NeffInfo)
+    Info(InfoArguments),
+    /// How much device memory files will need, alone or together
+    Memory(MemoryArguments),
     /// Write a NEFF from a folder or from another NEFF
     Pack(PackArguments),
 }

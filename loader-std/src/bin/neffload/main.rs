@@ -4,8 +4,10 @@
 //! operating-system error.
 
 mod arguments;
+mod info;
 mod inspect;
 mod load;
+mod memory;
 mod output;
 mod pack;
 mod trouble;
@@ -51,6 +53,8 @@ fn run(command: Command, output: &mut Output) -> Result<Answer, Trouble> {
     match command {
         Command::Inspect(arguments) => inspect::run(&arguments, output),
         Command::Load(arguments) => load::run(&arguments, output),
+        Command::Info(arguments) => info::run(&arguments, output),
+        Command::Memory(arguments) => memory::run(&arguments, output),
         Command::Pack(arguments) => pack::run(&arguments, output),
     }
 }
