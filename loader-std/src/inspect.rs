@@ -1,6 +1,6 @@
 //! What a file's manifests say, as JSON: the part of `inspect --json` that S2 fills.
 //!
-//! Names in a file are bytes; where they are not UTF-8 they are shown with replacement characters.
+//! Names in a file are bytes; bytes that are not UTF-8 are shown as `\xNN`.
 
 mod subgraph;
 
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 /// Bytes as text.
 fn text(bytes: &[u8]) -> Value {
-    Value::String(String::from_utf8_lossy(bytes).into_owned())
+    Value::String(crate::container::text(bytes))
 }
 
 /// A member's name; null without one.

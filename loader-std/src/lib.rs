@@ -2,8 +2,8 @@
 
 pub mod cache;
 pub mod container;
-pub mod describe;
 pub mod environment;
+pub mod dump;
 pub mod file;
 pub mod find;
 pub mod growing;
@@ -13,6 +13,7 @@ pub mod members;
 pub mod memory;
 pub mod pack;
 pub mod runtime;
+pub mod report;
 pub mod walk;
 
 mod chain;

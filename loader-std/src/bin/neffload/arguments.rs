@@ -1,8 +1,9 @@
 //! The command line.
 
 use crate::info::InfoArguments;
-use crate::memory::MemoryArguments;
 use crate::inspect::InspectArguments;
+use crate::load::LoadArguments;
+use crate::memory::MemoryArguments;
 use crate::pack::PackArguments;
 use clap::{Args, Parser, Subcommand};
 
@@ -29,12 +30,14 @@ pub(crate) struct Common {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// What is in a file: header, digest, members, graph, subgraphs
+    Inspect(InspectArguments),
+    /// Load a file into a device and say what is where
+    Load(LoadArguments),
     /// One answer of the tooling view (NeffInfo)
     Info(InfoArguments),
     /// How much device memory files will need, alone or together
     Memory(MemoryArguments),
-    /// What is in a file: header, digest, members, graph, subgraphs
-    Inspect(InspectArguments),
     /// Write a NEFF from a folder or from another NEFF
     Pack(PackArguments),
 }

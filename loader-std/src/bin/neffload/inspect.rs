@@ -16,9 +16,9 @@ use loader_core::source::{MemberId, MemberNames, Source};
 use loader_std::container::{
     Ask, Survey, VecStore, digest_json, features_json, file_json, header_json, survey, table_json,
 };
-use loader_std::describe::{manifest_json, warnings_json};
 use loader_std::file::{Buffers, Input};
 use loader_std::growing::with_arena;
+use loader_std::inspect::{manifest_json, warnings_json};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
@@ -128,7 +128,10 @@ fn manifests(
         let bytes = store.into_bytes();
         let mut payload = Resident::new(container, &bytes);
         match manifest::parse(&mut payload, arena, limits, policy, &mut notes) {
-            Ok(manifest) => map = manifest_json(&manifest, &container.table, notes.kept()),
+            Ok(manifest) => {
+                map = manifest_json(&manifest, &container.table);
+                map.insert("warnings".to_owned(), warnings_json(notes.kept()));
+            }
             Err(error) if loader_std::growing::is_full(&error) => return Err(error),
             Err(error) => {
                 map.insert("warnings".to_owned(), warnings_json(notes.kept()));

@@ -5,8 +5,9 @@
 
 mod arguments;
 mod info;
-mod memory;
 mod inspect;
+mod load;
+mod memory;
 mod output;
 mod pack;
 mod trouble;
@@ -50,9 +51,10 @@ fn main() -> ExitCode {
 
 fn run(command: Command, output: &mut Output) -> Result<Answer, Trouble> {
     match command {
+        Command::Inspect(arguments) => inspect::run(&arguments, output),
+        Command::Load(arguments) => load::run(&arguments, output),
         Command::Info(arguments) => info::run(&arguments, output),
         Command::Memory(arguments) => memory::run(&arguments, output),
-        Command::Inspect(arguments) => inspect::run(&arguments, output),
         Command::Pack(arguments) => pack::run(&arguments, output),
     }
 }

@@ -1,0 +1,87 @@
+//! `load --dump`: everything a load left on a device, as files.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `<core>-<address>.bin` | one live allocation, read back from the device |
+//! | `kbin-<core>.bin`, `model-<core>.bin` | the records of 424 and 7744 bytes |
+//! | `product.bin` | the arena's head with all records |
+//!
+//! The files are the same for every thread count and chunking.
+
+use crate::report::address;
+use loader_core::device::{Device, DeviceError};
+use loader_core::plan::record::DMem;
+use loader_core::plan::{CoreView, Plan};
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use zerocopy::IntoBytes;
+
+/// Bytes read from the device at a time.
+const PIECE: u64 = 1 << 20;
+
+/// Why a dump could not be written.
+#[derive(Debug)]
+pub enum DumpError {
+    /// The system refused a file.
+    Io(PathBuf, io::Error),
+    /// The device refused to be read.
+    Device(DeviceError),
+}
+
+impl fmt::Display for DumpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::Device(DeviceError::ReadRefused) => {
+                f.write_str("the device's store keeps no bytes to dump; use `store=full`")
+            }
+            Self::Device(error) => write!(f, "the device cannot be read: {error:?}"),
+        }
+    }
+}
+
+impl std::error::Error for DumpError {}
+
+/// Writes all files except `report.json` into an existing folder.
+///
+/// # Errors
+/// [`DumpError`]; files written before stay.
+pub fn dump<D: Device>(plan: &Plan<'_>, device: &D, folder: &Path) -> Result<(), DumpError> {
+    for core in plan.cores() {
+        for block in core.allocations() {
+            let name = format!("{}-{}.bin", core.core().0, address(block.address()));
+            dump_block(block, device, &folder.join(name))?;
+        }
+        records(&core, folder)?;
+    }
+    let product = [plan.kbins().head().bytes(), plan.head().bytes()].concat();
+    write(&folder.join("product.bin"), &product)
+}
+
+fn records(core: &CoreView<'_>, folder: &Path) -> Result<(), DumpError> {
+    let file = |kind: &str| folder.join(format!("{kind}-{}.bin", core.core().0));
+    write(&file("kbin"), core.kbin.record().as_bytes())?;
+    write(&file("model"), core.model.as_bytes())
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), DumpError> {
+    fs::write(path, bytes).map_err(|error| DumpError::Io(path.to_path_buf(), error))
+}
+
+/// One block, read back from its effective address on.
+fn dump_block<D: Device>(block: &DMem, device: &D, path: &Path) -> Result<(), DumpError> {
+    let refused = |error| DumpError::Io(path.to_path_buf(), error);
+    let mut file = File::create(path).map_err(refused)?;
+    let size = block.size.get();
+    let mut piece = vec![0; usize::try_from(size.min(PIECE)).unwrap_or(0)];
+    let mut at = 0;
+    while at < size {
+        let count = usize::try_from((size - at).min(PIECE)).unwrap_or(0);
+        device.read(block.handle(), block.skip.get() + at, &mut piece[..count]).map_err(DumpError::Device)?;
+        file.write_all(&piece[..count]).map_err(refused)?;
+        at += count as u64;
+    }
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! One loaded core.
+
+use super::address;
+use super::image::images;
+use crate::container::text;
+use loader_core::device::Usage;
+use loader_core::lower::QueueView;
+use loader_core::lower::record::{Kbin, MrType};
+use loader_core::manifest::VarClass;
+use loader_core::plan::CoreView;
+use loader_core::plan::record::{BlockRec, DMem, Model, RING_TX, RingRec, VarPlace};
+use serde_json::{Map, Value, json};
+
+pub(super) fn core_json(core: &CoreView<'_>) -> Value {
+    let queues: Vec<QueueView<'_>> = core.kbin.queues().collect();
+    let tally = core.tally();
+    json!({
+        "core": core.core().0,
+        "subgraph": text(core.kbin.subgraph_name()),
+        "kbin_bytes": size_of::<Kbin>(),
+        "model_bytes": size_of::<Model>(),
+        "variables": core.variables().iter().map(|place| variable(core, place)).collect::<Vec<_>>(),
+        "allocations": core.allocations().iter().map(allocation).collect::<Vec<_>>(),
+        "images": images(core),
+        "rings": core.rings().iter().map(|half| ring(core, &queues, half)).collect::<Vec<_>>(),
+        "blocks": core.blocks().iter().map(|record| block(&queues, record)).collect::<Vec<_>>(),
+        "relocations": {
+            "variables": tally.relocated_variables.get(),
+            "rings": tally.relocated_rings.get(),
+        },
+        "approximate": tally.approximate.get(),
+        "breakdown": breakdown(core),
+    })
+}
+
+fn variable(core: &CoreView<'_>, place: &VarPlace) -> Value {
+    let name = core.kbin.mem_ref(place.var_id.get()).map_or(&[][..], |record| core.kbin.name(record));
+    json!({
+        "var_id": place.var_id.get(),
+        "name": text(name),
+        "class": class(place.mr_type),
+        "size": place.size.get(),
+        "address": place.address().map(address),
+    })
+}
+
+/// The class as `def.json` writes it.
+fn class(number: MrType) -> &'static str {
+    VarClass::ALL.iter().find(|class| class.record_type() == number.get()).map_or("", |class| class.name())
+}
+
+fn allocation(block: &DMem) -> Value {
+    json!({
+        "usage": usage(block.usage.get()),
+        "tag": tag(block),
+        "address": address(block.address()),
+        "size": block.size.get(),
+        "align": block.align.get(),
+        "granted": block.granted.get(),
+    })
+}
+
+fn usage(number: u32) -> &'static str {
+    usize::try_from(number).ok().and_then(|number| Usage::ALL.get(number)).map_or("", |usage| usage.name())
+}
+
+/// What a block holds, in one word or two.
+fn tag(block: &DMem) -> &'static str {
+    match block.what.get() {
+        DMem::VARIABLE => "variable",
+        DMem::POINTER => "pointer cell",
+        DMem::SEMAPHORE => "semaphore one",
+        DMem::RING => "ring",
+        DMem::ACT_TABLE => "activation table",
+        DMem::DVE_TABLE => "dve table",
+        DMem::UCODE => "ucode",
+        DMem::IMAGE => "image",
+        DMem::PAGE => "scratchpad",
+        _ => "",
+    }
+}
+
+fn queue_name(queues: &[QueueView<'_>], slot: u16) -> String {
+    queues.get(usize::from(slot)).map_or_else(String::new, |queue| text(queue.name()))
+}
+
+fn ring(core: &CoreView<'_>, queues: &[QueueView<'_>], half: &RingRec) -> Value {
+    json!({
+        "queue": queue_name(queues, half.queue.get()),
+        "instance": half.instance.get(),
+        "side": if half.side.get() == RING_TX { "tx" } else { "rx" },
+        "address": core.ring_block(half).map(|block| address(block.address())),
+        "entries": half.used.get(),
+        "capacity": half.capacity.get(),
+    })
+}
+
+fn block(queues: &[QueueView<'_>], record: &BlockRec) -> Value {
+    json!({
+        "queue": queue_name(queues, record.queue.get()),
+        "id": record.id.get(),
+        "descriptors": record.descriptors.get(),
+        "bytes": record.bytes.get(),
+    })
+}
+
+/// The vendor's columns with underscores, their sum, and the shared scratchpad beside it.
+fn breakdown(core: &CoreView<'_>) -> Value {
+    let breakdown = core.breakdown();
+    let mut map: Map<String, Value> =
+        breakdown.items().into_iter().map(|(name, bytes)| (name.replace(' ', "_"), bytes.into())).collect();
+    map.insert("total".to_owned(), breakdown.total().into());
+    let pages = core.allocations().iter().filter(|block| block.what.get() == DMem::PAGE);
+    let shared: u64 = pages.map(|page| page.size.get()).sum();
+    map.insert("shared_scratchpad".to_owned(), shared.into());
+    Value::Object(map)
+}

@@ -1,0 +1,181 @@
+//! `neffload load` on the fixtures and, where they are, on the real files; every device image is judged
+//! by `check_dump.py`, which shares no code with the loader.
+
+use neffload_tests::command::{Scratch, document, run, status};
+use neffload_tests::{fixture, fixture_files, python, real_files, skip, workspace};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Files for a NeuronCore that the loader knows.
+fn loadable(files: Vec<PathBuf>) -> Vec<PathBuf> {
+    files.into_iter().filter(|file| !name(file).starts_with("inf1")).collect()
+}
+
+fn name(file: &Path) -> String {
+    file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn load(file: &Path, options: &[&str]) -> (i32, Value) {
+    let output = run(["load", "--json"].iter().chain(options).map(AsRef::as_ref).chain([file.as_os_str()]));
+    (status(&output), document(&output))
+}
+
+fn dump(file: &Path, folder: &Path, options: &[&str]) -> Value {
+    let folder = folder.to_string_lossy();
+    let all: Vec<&str> = options.iter().copied().chain(["--dump", folder.as_ref()]).collect();
+    let (status, document) = load(file, &all);
+    assert_eq!(status, 0, "{}: {}", file.display(), document["verdict"]);
+    document
+}
+
+fn check(files: Vec<PathBuf>, scratch: &Scratch) {
+    let script = workspace().join("tests").join("check_dump.py");
+    for file in loadable(files) {
+        let folder = scratch.join(&name(&file));
+        dump(&file, &folder, &[]);
+        let output =
+            Command::new(python().unwrap()).arg("-B").arg(&script).arg(&file).arg(&folder).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+        assert!(said.contains(" checks, 0 faults"), "{said}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
+#[test]
+fn an_independent_checker_finds_no_fault_in_the_fixtures() {
+    if python().is_none() {
+        skip!("no Python");
+    }
+    check(fixture_files(), &Scratch::new("check-fixtures"));
+}
+
+#[test]
+fn an_independent_checker_finds_no_fault_in_the_real_files() {
+    if python().is_none() || real_files().is_empty() {
+        skip!("no Python or no real files");
+    }
+    check(real_files(), &Scratch::new("check-real"));
+}
+
+/// Sum of a key over the images of a core.
+fn sum(core: &Value, key: &str) -> u64 {
+    core["images"].as_array().unwrap().iter().map(|image| image[key].as_u64().unwrap()).sum()
+}
+
+fn pseudo(core: &Value, opcode: &str) -> u64 {
+    let images = core["images"].as_array().unwrap().iter();
+    images.map(|image| image["pseudo"][opcode].as_u64().unwrap_or(0)).sum()
+}
+
+/// Counts of R7 and of the real files: (opaque, bound at execute) per core, and slots by opcode.
+type Counts = (&'static str, &'static [(u64, u64)], &'static [(usize, &'static str, u64)]);
+
+const REAL: [Counts; 5] = [
+    ("cayman-attention-dge", &[(0, 4), (0, 0)], &[(0, "0xd4", 14)]),
+    ("cayman-lnc2-matmul", &[(0, 4), (0, 4)], &[(0, "0xd4", 5), (1, "0xd4", 5)]),
+    ("cayman-moe", &[(313, 16), (0, 0)], &[(0, "0xd4", 160), (0, "0xce", 144), (0, "0xc1", 25)]),
+    ("mariana-lnc2-remote", &[(35, 4), (34, 3)], &[(0, "0xd4", 29), (1, "0xd4", 22)]),
+    ("sunda-pointer", &[(85, 0)], &[(0, "0xc1", 81), (0, "0xc4", 4)]),
+];
+
+#[test]
+fn real_files_give_the_counts_that_are_known() {
+    let files: BTreeMap<String, PathBuf> = real_files().into_iter().map(|file| (name(&file), file)).collect();
+    if files.is_empty() {
+        skip!("no real files");
+    }
+    for (name, per_core, slots) in REAL {
+        let (status, document) = load(&files[name], &[]);
+        assert_eq!((status, &document["verdict"]["accepted"]), (0, &Value::Bool(true)), "{name}");
+        let cores = document["cores"].as_array().unwrap();
+        let found: Vec<(u64, u64)> =
+            cores.iter().map(|core| (sum(core, "opaque"), sum(core, "bound_at_execute"))).collect();
+        assert_eq!(found, per_core, "{name}");
+        for (core, opcode, count) in slots {
+            assert_eq!(pseudo(&cores[*core], opcode), *count, "{name} core {core} {opcode}");
+        }
+    }
+}
+
+#[test]
+fn a_file_for_neuroncore_v1_is_refused_by_its_own_code() {
+    let files = fixture_files().into_iter().chain(real_files()).filter(|file| name(file).starts_with("inf1"));
+    for file in files {
+        let (status, document) = load(&file, &[]);
+        assert_eq!(status, 1);
+        assert_eq!(document["verdict"]["code"], "E204");
+        assert_eq!(document["verdict"]["status"], 2);
+    }
+}
+
+/// The files of a dump, except the report with its times.
+fn files_of(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let named = entries.map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), path));
+    named
+        .filter(|(name, _)| name != "report.json")
+        .map(|(name, path)| (name, std::fs::read(path).unwrap()))
+        .collect()
+}
+
+#[test]
+fn a_dump_does_not_depend_on_threads_or_on_streaming() {
+    let scratch = Scratch::new("dump-same");
+    for file in ["mariana-gather", "sunda-1core", "cayman-registers"].map(fixture) {
+        let ways: [&[&str]; 3] = [&["--threads", "1"], &["--threads", "2"], &["--max-memory", "8M"]];
+        let mut seen = ways.iter().enumerate().map(|(number, options)| {
+            let folder = scratch.join(&format!("{}-{number}", name(&file)));
+            let document = dump(&file, &folder, options);
+            let mode = if number == 2 { "streamed" } else { "resident" };
+            assert_eq!(document["mode"], mode);
+            assert!(document["passes"].as_u64().unwrap() <= 6, "{}", document["passes"]);
+            (document["cores"].clone(), files_of(&folder))
+        });
+        let first = seen.next().unwrap();
+        assert!(first.1.len() > 10);
+        for (number, other) in seen.enumerate() {
+            assert_eq!(first.0, other.0, "{} way {number}: report", file.display());
+            for (name, bytes) in &first.1 {
+                assert!(other.1.get(name) == Some(bytes), "{} way {number}: {name}", file.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn strict_refuses_what_is_not_understood() {
+    let (status, document) = load(&fixture("sunda-1core"), &["--strict"]);
+    assert_eq!(status, 1);
+    let code = document["verdict"]["code"].as_str().unwrap();
+    assert!(code.starts_with('S'), "{code}");
+}
+
+#[test]
+fn the_device_is_as_the_command_line_says() {
+    let file = fixture("cayman-2core");
+    let (_, document) = load(&file, &["--device", "sim:cayman:4,store=digest", "--core", "2"]);
+    assert_eq!(document["device"]["cores"], 4);
+    assert_eq!(document["cores"][0]["core"], 2);
+    assert_eq!(document["model"]["state"], "ready");
+    assert_eq!((&document["model"]["h_nn"], &document["model"]["h_model"]), (&1.into(), &1.into()));
+    let (status, document) = load(&file, &["--device", "sim:mariana"]);
+    assert_eq!((status, document["verdict"]["code"].as_str()), (1, Some("E203")));
+    let (status, document) = load(&file, &["--lnc", "1"]);
+    assert_eq!((status, document["verdict"]["status"].as_u64()), (1, Some(2)));
+    let (status, _) = load(&file, &["--core", "7"]);
+    assert_eq!(status, 1, "core 8 does not exist");
+}
+
+#[test]
+fn people_see_one_line_per_core() {
+    let output = run(["load".as_ref(), fixture("cayman-2core").as_os_str()]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("ready") && text.contains("  0     sg00") && text.contains("  1     sg01"),
+        "{text}"
+    );
+    assert!(!text.contains('\x1b'), "no colour in a pipe");
+}
