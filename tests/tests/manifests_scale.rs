@@ -57,7 +57,7 @@ fn timed(file: &[u8], arena: usize, mode: Mode) -> (Duration, [u32; 3]) {
             let source = BlockSource::Engine(loader_core::arch::Engine::Pool);
             [definition.var_count(), definition.block_count(source), definition.transfer_count(source)]
         });
-    (start.elapsed(), counts.unwrap_or_else(|(_, text)| panic!("{text}")))
+    (start.elapsed(), counts.unwrap_or_else(|refused| panic!("{}", refused.1)))
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_limit_ends_the_reading() {
     for limits in limits {
         let outcome =
             with_manifest_in(1 << 20, &file, &Policy::default(), &limits, Mode::Resident, |_, _, _| ());
-        let (error, text) = outcome.unwrap_err();
+        let (error, text) = *outcome.unwrap_err();
         assert_eq!(error.id().to_string(), "E810", "{text}");
         assert_eq!(error.status().number(), 4, "{text}");
     }
@@ -117,7 +117,8 @@ fn every_arena_is_either_enough_or_cleanly_too_small() {
             Ok(()) => {
                 enough = enough.or(Some(bytes));
             }
-            Err((error, text)) => {
+            Err(refused) => {
+                let (error, text) = *refused;
                 assert!(matches!(error.id().to_string().as_str(), "E801" | "C801"), "{text}");
                 assert_eq!(enough, None, "a larger arena is enough too");
                 let (needed, available) = (error.at.a, error.at.b);
