@@ -1,6 +1,7 @@
 //! Helpers for tests of lowering: working sets made by hand, and packages lowered end to end.
 
 pub mod handmade;
+pub mod modes;
 pub mod package;
 
 use loader_core::arena::Arena;

@@ -30,9 +30,12 @@ pub enum Mode {
 }
 
 /// A payload that lends nothing and hands out pieces of a fixed length.
-struct Chunked<'a, 'm> {
-    inner: Resident<'a, 'm>,
-    bytes: usize,
+#[derive(Debug)]
+pub struct Chunked<'a, 'm> {
+    /// The members.
+    pub inner: Resident<'a, 'm>,
+    /// Bytes of a piece.
+    pub bytes: usize,
 }
 
 impl<'m> Payload<'m> for Chunked<'_, 'm> {

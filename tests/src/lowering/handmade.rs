@@ -412,7 +412,7 @@ impl Input for Working {
     }
 
     fn list(&self, sg: u32, var_id: u32) -> impl Iterator<Item = u32> {
-        let found = self.set(sg).vars.iter().find(|var| var.id == var_id);
+        let found = self.set(sg).vars.iter().find(|var| var.id == var_id && !var.list.is_empty());
         found.into_iter().flat_map(|var| var.list.iter().copied())
     }
 

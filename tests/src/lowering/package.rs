@@ -147,6 +147,12 @@ impl Package {
     pub fn twice(mut self) -> Self {
         let def = self.defs[0].clone();
         self.defs.push(def);
+        let copies: Vec<_> = self
+            .members
+            .iter()
+            .map(|(name, bytes)| (name.replace("sg00/", "sg01/"), bytes.clone()))
+            .collect();
+        self.members.extend(copies);
         self
     }
 
