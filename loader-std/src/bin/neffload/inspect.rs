@@ -8,7 +8,7 @@ use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::arch::Arch;
 use loader_core::container::{Resident, unpack};
-use loader_core::error::{Error, NoteList};
+use loader_core::error::{NoteList};
 use loader_core::limits::Limits;
 use loader_core::manifest;
 use loader_core::policy::Policy;
