@@ -1,10 +1,13 @@
 //! The command line.
 
+use crate::find::FindArguments;
 use crate::info::InfoArguments;
 use crate::inspect::InspectArguments;
 use crate::load::LoadArguments;
+use crate::members::{CatArguments, ExtractArguments, MembersArguments};
 use crate::memory::MemoryArguments;
 use crate::pack::PackArguments;
+use crate::verify::VerifyArguments;
 use clap::{Args, Parser, Subcommand};
 
 /// Read, check, load and write NEFF model files.
@@ -30,6 +33,12 @@ pub(crate) struct Common {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Print one member to standard output
+    Cat(CatArguments),
+    /// Unpack members below a folder, safely, or cut a NEFF out of its carrier
+    Extract(ExtractArguments),
+    /// Find NEFFs inside other files
+    Find(FindArguments),
     /// What is in a file: header, digest, members, graph, subgraphs
     Inspect(InspectArguments),
     /// Load a file into a device and say what is where
@@ -38,8 +47,12 @@ pub(crate) enum Command {
     Info(InfoArguments),
     /// How much device memory files will need, alone or together
     Memory(MemoryArguments),
+    /// List the members with their sizes
+    Members(MembersArguments),
     /// Write a NEFF from a folder or from another NEFF
     Pack(PackArguments),
+    /// Check that files are intact, every check by name
+    Verify(VerifyArguments),
 }
 
 /// A number in decimal, or in hexadecimal after `0x`; `K`, `M` and `G` multiply by powers of 1024.

@@ -4,13 +4,17 @@
 //! operating-system error.
 
 mod arguments;
+mod files;
+mod find;
 mod info;
 mod inspect;
 mod load;
+mod members;
 mod memory;
 mod output;
 mod pack;
 mod trouble;
+mod verify;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -51,10 +55,15 @@ fn main() -> ExitCode {
 
 fn run(command: Command, output: &mut Output) -> Result<Answer, Trouble> {
     match command {
+        Command::Cat(arguments) => members::cat(&arguments, output),
+        Command::Extract(arguments) => members::extract(&arguments, output),
+        Command::Find(arguments) => find::run(&arguments, output),
         Command::Inspect(arguments) => inspect::run(&arguments, output),
         Command::Load(arguments) => load::run(&arguments, output),
         Command::Info(arguments) => info::run(&arguments, output),
         Command::Memory(arguments) => memory::run(&arguments, output),
+        Command::Members(arguments) => members::list(&arguments, output),
         Command::Pack(arguments) => pack::run(&arguments, output),
+        Command::Verify(arguments) => verify::run(&arguments, output),
     }
 }

@@ -1,8 +1,6 @@
 //! What a person or a script sees: text or a JSON document on standard output, remarks and progress
 //! on standard error.
 
-#![allow(dead_code, unused_imports, reason = "the vocabulary of all subcommands; few exist yet")]
-
 mod document;
 mod progress;
 mod size;

@@ -84,7 +84,7 @@ fn remarks(document: &Document, output: &mut Output) -> Result<(), Trouble> {
             parts.push(format!("{} kept as they are", Count(opaque, "slot")));
         }
         if approximate > 0 {
-            parts.push(format!("{} encoded approximately", Count(approximate, "table or block")));
+            parts.push(format!("{} encoded approximately", Count(approximate, "thing")));
         }
         if !parts.is_empty() {
             let line = format!("core {}: {}", core["core"], parts.join(", "));

@@ -7,7 +7,9 @@ use crate::output::{Output, verdict};
 use crate::trouble::Trouble;
 use loader_core::arch::Arch;
 use loader_core::arena::Arena;
-use loader_core::container::{Container, Header, HeaderView, Resident, Streamed, guard, scan, unpack};
+use loader_core::container::{
+    Container, Header, HeaderView, KEEP_BYTES, Resident, Streamed, guard, scan, unpack,
+};
 use loader_core::device::CoreId;
 use loader_core::error::{Error, NoteList, Stage};
 use loader_core::limits::Limits;
@@ -166,9 +168,8 @@ impl Load<'_> {
             Ok(arena) => arena,
             Err(error) => return Ok(refused(&error, &NoNames, None, &notes)),
         };
-        let keep = 0;
         let scanned =
-            scan(input, buffers.workspace(), keep, &mut arena, &self.limits, &self.policy, &mut notes);
+            scan(input, buffers.workspace(), KEEP_BYTES, &mut arena, &self.limits, &self.policy, &mut notes);
         let payload = scanned.and_then(|container| {
             guard::lnc(&container.header, &self.policy)?;
             Streamed::new(input, buffers.workspace(), container, &self.limits)
