@@ -5,6 +5,7 @@ pub mod environment;
 pub mod file;
 pub mod info;
 pub mod inspect;
+pub mod loader;
 pub mod members;
 pub mod memory;
 pub mod pack;
@@ -13,4 +14,5 @@ mod chain;
 mod refusal;
 
 pub use info::NeffInfo;
+pub use loader::{LoadOptions, Loader, Memory, Model};
 pub use refusal::Refusal;
