@@ -13,7 +13,6 @@ mod programs;
 pub mod record;
 pub mod ring;
 pub mod rings;
-pub mod scratch;
 mod show;
 pub mod translate;
 pub mod vars;

@@ -10,6 +10,7 @@ pub mod fuzz;
 pub mod lowering;
 
 pub mod payload;
+pub mod staging;
 pub mod trees;
 
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@ use loader_core::error::Error;
 use loader_core::limits::Limits;
 use loader_core::manifest::{self, Manifest};
 use loader_core::policy::Policy;
-use loader_core::source::Payload;
+use loader_core::source::{MemberId, Payload, Visitor};
 use loader_std::container::VecStore;
 use loader_std::file::Buffers;
 use loader_std::inspect::Remarks;
@@ -14,6 +14,52 @@ use loader_std::pack::{Compression, Options, pack};
 
 /// Bytes of arena that every test file fits.
 pub const ARENA: usize = 64 << 20;
+
+/// How the members reach the readers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Lent whole.
+    Resident,
+    /// In passes over the file.
+    Streamed,
+    /// In passes, in pieces of so many bytes.
+    Chunks(usize),
+}
+
+/// A payload that lends nothing and hands out pieces of a fixed length.
+struct Chunked<'a, 'm> {
+    inner: Resident<'a, 'm>,
+    bytes: usize,
+}
+
+impl<'m> Payload<'m> for Chunked<'_, 'm> {
+    fn table(&self) -> MemberTable<'m> {
+        self.inner.table()
+    }
+
+    fn borrow(&self, _: MemberId) -> Option<&[u8]> {
+        None
+    }
+
+    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), Error> {
+        for member in self.inner.table().iter() {
+            if !visitor.wants(member.id) {
+                continue;
+            }
+            let mut offset = 0;
+            for piece in self.inner.bytes(member.id).unwrap_or_default().chunks(self.bytes) {
+                visitor.data(member.id, offset, piece)?;
+                offset += piece.len() as u64;
+            }
+            visitor.end(member.id)?;
+        }
+        Ok(())
+    }
+
+    fn passes(&self) -> u32 {
+        1
+    }
+}
 
 /// A plain archive of the members with a header before it.
 ///
@@ -25,7 +71,7 @@ pub fn packed<N: AsRef<[u8]>, B: AsRef<[u8]>>(members: impl IntoIterator<Item = 
     pack(members, &options).expect("a packable tree")
 }
 
-/// Unpacks a file, reads its manifests, and hands both to `look`: resident, or streamed.
+/// Unpacks a file, reads its manifests, and hands both to `look`: in the given mode.
 ///
 /// # Errors
 /// The container's or the manifests'.
@@ -33,7 +79,7 @@ pub fn with_manifest<R>(
     file: &[u8],
     policy: &Policy,
     limits: &Limits,
-    streamed: bool,
+    mode: Mode,
     look: impl FnOnce(&Manifest<'_>, &MemberTable<'_>, &[Error]) -> R,
 ) -> Result<R, (Error, String)> {
     let mut memory = vec![0u8; ARENA];
@@ -44,7 +90,7 @@ pub fn with_manifest<R>(
     let policy = &Policy { verify_digest: false, ..*policy };
     let named = |table: &MemberTable<'_>, error: Error| (error, error.with_names(table).to_string());
     let plain = |error: Error| (error, error.to_string());
-    if streamed {
+    if matches!(mode, Mode::Streamed) {
         let work = buffers.workspace();
         let container = container::scan(&mut source, work, 0, &mut arena, limits, policy, &mut remarks);
         let container = container.map_err(plain)?;
@@ -62,8 +108,19 @@ pub fn with_manifest<R>(
     let bytes = store.into_bytes();
     let mut payload = Resident::new(container.map_err(plain)?, &bytes);
     let table = payload.table();
-    let manifest = manifest::parse(&mut payload, &mut arena, limits, policy, &mut remarks);
-    let manifest = manifest.map_err(|error| named(&table, error))?;
+    let before = (arena.head_used(), arena.tail_used());
+    let manifest = match mode {
+        Mode::Chunks(bytes) => {
+            let mut chunked = Chunked { inner: payload, bytes };
+            manifest::parse(&mut chunked, &mut arena, limits, policy, &mut remarks)
+        }
+        _ => manifest::parse(&mut payload, &mut arena, limits, policy, &mut remarks),
+    };
+    let manifest = manifest.map_err(|error| {
+        assert_eq!((arena.head_used(), arena.tail_used()), before, "a failed stage gives back what it took");
+        named(&table, error)
+    })?;
+    assert_eq!(arena.head_used(), before.0, "the head is the product's alone");
     Ok(look(&manifest, &table, &remarks.0))
 }
 

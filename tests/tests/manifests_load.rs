@@ -5,17 +5,18 @@ use loader_core::arch::Arch;
 use loader_core::error::Error;
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
+use loader_std::environment::allow_legacy;
 use loader_std::inspect::{manifest_json, warnings_json};
-use neffload_tests::payload::{packed, with_manifest};
+use neffload_tests::payload::{Mode, packed, with_manifest};
 use neffload_tests::trees::{Case, Tree};
 use neffload_tests::{shared, skip};
 use serde_json::Value;
+use std::ffi::OsStr;
 
 const TREES: [&str; 5] = ["mlp-1core", "lnc2-decode", "cc-allreduce", "legacy-kelp", "alias-must"];
 
-/// `NEURON_RT_ALLOW_LEGACY_NEFF` counts if it is `1` (Z08: an empty string and `0` are as unset).
 fn legacy(value: Option<&str>) -> bool {
-    value == Some("1")
+    allow_legacy(value.map(OsStr::new))
 }
 
 fn policy(host: u64, legacy: bool) -> Policy {
@@ -24,9 +25,9 @@ fn policy(host: u64, legacy: bool) -> Policy {
 }
 
 /// The report of a load, or its refusal.
-fn load(tree: &Tree, policy: &Policy, streamed: bool) -> Result<Value, (Error, String)> {
+fn load(tree: &Tree, policy: &Policy, mode: Mode) -> Result<Value, (Error, String)> {
     let file = packed(&tree.members);
-    with_manifest(&file, policy, &Limits::DEFAULT, streamed, |manifest, table, remarks| {
+    with_manifest(&file, policy, &Limits::DEFAULT, mode, |manifest, table, remarks| {
         let mut report = manifest_json(manifest, table);
         report.insert("warnings".to_owned(), warnings_json(remarks));
         Value::Object(report)
@@ -58,8 +59,8 @@ fn warned(report: &Value, expected: &Value) {
 fn check(id: &str) {
     let Some(case) = Case::read(id) else { skip!("no shared/samples") };
     let allowed = legacy(case.env.get("NEURON_RT_ALLOW_LEGACY_NEFF").map(String::as_str));
-    for streamed in [false, true] {
-        let outcome = load(&case.tree, &policy(case.host_arch, allowed), streamed);
+    for mode in [Mode::Resident, Mode::Streamed] {
+        let outcome = load(&case.tree, &policy(case.host_arch, allowed), mode);
         if case.expect.get("error").is_some() {
             refused(&outcome, &case.expect);
             continue;
@@ -119,9 +120,8 @@ fn every_sample_tree_gives_exactly_its_expected_report() {
     for name in TREES {
         let Some((tree, expected)) = expected(name) else { skip!("no shared/samples") };
         let host = expected["host_arch"].as_u64().unwrap();
-        for streamed in [false, true] {
-            let report =
-                load(&tree, &policy(host, false), streamed).unwrap_or_else(|(_, text)| panic!("{text}"));
+        for mode in [Mode::Resident, Mode::Streamed] {
+            let report = load(&tree, &policy(host, false), mode).unwrap_or_else(|(_, text)| panic!("{text}"));
             for key in ["manifest", "kelf", "io"] {
                 assert_eq!(report[key], expected[key], "{name} {key}");
             }
@@ -147,7 +147,7 @@ fn the_architecture_gate_for_every_host() {
         for (key, wanted) in expected["host_matrix"].as_object().unwrap() {
             let (host, flag) = key.strip_prefix('v').unwrap().split_once("/legacy=").unwrap();
             let policy = policy(host.parse().unwrap(), legacy(Some(flag)));
-            let outcome = load(&tree, &policy, false);
+            let outcome = load(&tree, &policy, Mode::Resident);
             match wanted["arch_gate"].as_str().unwrap() {
                 "refuse" => refused(&outcome, wanted),
                 gate => {

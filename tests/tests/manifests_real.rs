@@ -9,7 +9,7 @@ use loader_core::manifest::{
 };
 use loader_core::policy::Policy;
 use loader_std::inspect::manifest_json;
-use neffload_tests::payload::{packed, with_manifest, with_payload};
+use neffload_tests::payload::{Mode, packed, with_manifest, with_payload};
 use neffload_tests::trees::Tree;
 use neffload_tests::{shared, skip};
 use serde_json::{Map, Value, json};
@@ -38,24 +38,24 @@ fn tooling() -> Policy {
 fn with<R>(name: &str, look: impl FnOnce(&Manifest<'_>, &MemberTable<'_>, &[Error]) -> R) -> Option<R> {
     let file = file(name)?;
     Some(
-        with_manifest(&file, &tooling(), &Limits::DEFAULT, false, look)
+        with_manifest(&file, &tooling(), &Limits::DEFAULT, Mode::Resident, look)
             .unwrap_or_else(|(_, text)| panic!("{text}")),
     )
 }
 
-fn report(name: &str, streamed: bool) -> Option<Value> {
+fn report(name: &str, mode: Mode) -> Option<Value> {
     let look = |manifest: &Manifest<'_>, table: &MemberTable<'_>, _: &[Error]| {
         Value::Object(manifest_json(manifest, table))
     };
-    let outcome = with_manifest(&file(name)?, &tooling(), &Limits::DEFAULT, streamed, look);
+    let outcome = with_manifest(&file(name)?, &tooling(), &Limits::DEFAULT, mode, look);
     Some(outcome.unwrap_or_else(|(_, text)| panic!("{name}: {text}")))
 }
 
 #[test]
 fn both_modes_give_the_same_report() {
     for name in FILES {
-        let Some(resident) = report(name, false) else { skip!("no shared/real") };
-        assert_eq!(Some(resident), report(name, true), "{name}");
+        let Some(resident) = report(name, Mode::Resident) else { skip!("no shared/real") };
+        assert_eq!(Some(resident), report(name, Mode::Streamed), "{name}");
     }
 }
 
@@ -87,12 +87,13 @@ fn counts_of_variables_queues_and_blocks() {
 #[test]
 fn a_neuroncore_v1_file_is_read_but_not_loaded() {
     let Some(file) = file("inf1-legacy") else { skip!("no shared/real") };
-    let refusal =
-        with_manifest(&file, &Policy::default(), &Limits::DEFAULT, false, |_, _, _| ()).unwrap_err().0;
+    let refusal = with_manifest(&file, &Policy::default(), &Limits::DEFAULT, Mode::Resident, |_, _, _| ())
+        .unwrap_err()
+        .0;
     assert_eq!(refusal.id().to_string(), "E204");
     assert_eq!(refusal.status().number(), 2);
     assert!(refusal.log().to_string().contains("NeuronCore-v1"));
-    let report = report("inf1-legacy", false).unwrap();
+    let report = report("inf1-legacy", Mode::Resident).unwrap();
     assert_eq!(report["kelf"]["target"], json!({ "text": null, "arch": null }));
     assert_eq!(report["kelf"]["member"], "kelf-a.json");
     let constants = report["subgraphs"][0]["vars"].as_object().unwrap().values();
@@ -104,7 +105,7 @@ fn a_neuroncore_v1_file_is_read_but_not_loaded() {
 #[test]
 fn outputs_that_both_cores_name_are_listed_once() {
     for name in FILES {
-        let Some(report) = report(name, false) else { skip!("no shared/real") };
+        let Some(report) = report(name, Mode::Resident) else { skip!("no shared/real") };
         let outputs = report["io"]["outputs"].as_array().unwrap();
         let names: Vec<&str> = outputs.iter().map(|output| output["name"].as_str().unwrap()).collect();
         assert!(names.windows(2).all(|pair| pair[0] < pair[1]), "{name}: {names:?}");
@@ -318,7 +319,7 @@ fn every_variable_and_queue_equals_a_second_reading() {
     for name in FILES {
         let Some(file) = file(name) else { skip!("no shared/real") };
         let members = members_of(&file);
-        let report = report(name, false).unwrap();
+        let report = report(name, Mode::Resident).unwrap();
         for subgraph in report["subgraphs"].as_array().unwrap() {
             let path = format!("{}/def.json", subgraph["dir"].as_str().unwrap());
             let def: Value = serde_json::from_slice(&members[path.as_bytes()]).unwrap();

@@ -1,9 +1,14 @@
 //! Scratchpad pages: shared by every model of a core, counted, grown and shrunk (staging.md §8.4).
 
 use super::block::{self, Taken, Want};
-use super::scratch::{MOST_PAGES, PAGE_ALIGN, PAGE_ALIGN_HARD, Paging};
 use crate::device::{CoreId, Device, Usage};
 use crate::error::{Code, DeviceCode, Error, Stage, StageCode};
+use crate::lower::scratchpad::Paging;
+
+/// Alignment that pages are asked for with (staging.md §22, Confirmed).
+pub const PAGE_ALIGN: u64 = 0x40_0000;
+/// Alignment that a page must have (staging.md §22, Confirmed).
+pub const PAGE_ALIGN_HARD: u64 = 0x1000;
 
 /// One page of a device.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +73,7 @@ impl<'g> PageTable<'g> {
     /// fewer than `needed` only if contiguous pages ran out, which is a ceiling and not a failure (X26).
     ///
     /// # Errors
-    /// More than 1024 pages, a full table, or the device's refusal; pages added by this call are given
+    /// Pages of another kind, a full table, or the device's refusal; pages added by this call are given
     /// back then, newest first.
     pub fn reserve<D: Device>(
         &mut self,
@@ -77,15 +82,14 @@ impl<'g> PageTable<'g> {
         needed: u64,
         paging: Paging,
     ) -> Result<u32, Error> {
-        let needed = u32::try_from(needed)
-            .ok()
-            .filter(|&pages| pages <= MOST_PAGES)
-            .ok_or_else(|| fault(StageCode::ScratchPages).numbers(needed, u64::from(MOST_PAGES)))?;
+        let needed = u32::try_from(needed).map_err(|_| Error::internal(Stage::Plan, "scratchpad pages"))?;
+
         if needed == 0 {
             return Ok(0);
         }
         if self.paging.is_some_and(|other| other != paging) && self.iter().next().is_some() {
-            return Err(fault(StageCode::ScratchPageSize).numbers(paging.page, 0));
+            let resident = self.paging.map_or(0, |paging| paging.page_size());
+            return Err(fault(StageCode::PagingDiffers).numbers(paging.page_size(), resident));
         }
         self.paging = Some(paging);
         let had = self.count(core);
@@ -113,7 +117,9 @@ impl<'g> PageTable<'g> {
             match self.add(device, core, index, paging) {
                 Ok(true) => {}
                 Ok(false) => return Ok(index),
-                Err(error) if paging.contiguous && error.code == Code::Device(DeviceCode::OutOfMemory) => {
+                Err(error)
+                    if paging.is_contiguous() && error.code == Code::Device(DeviceCode::OutOfMemory) =>
+                {
                     return Ok(index);
                 }
                 Err(error) => return Err(error),
@@ -134,11 +140,11 @@ impl<'g> PageTable<'g> {
         let free = self.slots.iter().position(Option::is_none);
         let free = free.ok_or_else(|| fault(StageCode::PageTable).numbers(entries, 0))?;
         let want = Want {
-            size: paging.page,
+            size: paging.page_size(),
             align: PAGE_ALIGN,
             usage: Usage::Scratchpad,
             tag: "scratchpad",
-            contiguous: paging.contiguous,
+            contiguous: paging.is_contiguous(),
         };
         let taken = block::take(device, core, &want)?;
         if !taken.address().is_multiple_of(PAGE_ALIGN_HARD) {
@@ -146,8 +152,9 @@ impl<'g> PageTable<'g> {
             return Err(fault(StageCode::PageAlignment).numbers(taken.address(), 0));
         }
         let above = index.checked_sub(1).and_then(|above| self.get(core, above));
-        let joins = |page: Page| taken.address().checked_add(paging.page) == Some(page.taken.address());
-        if paging.contiguous && !above.is_none_or(joins) {
+        let joins =
+            |page: Page| taken.address().checked_add(paging.page_size()) == Some(page.taken.address());
+        if paging.is_contiguous() && !above.is_none_or(joins) {
             block::give_back(device, taken.handle);
             return Ok(false);
         }

@@ -11,7 +11,6 @@ use super::pages::PageTable;
 use super::programs::{MOST_PROGRAMS, Program, read};
 use super::record::{Feed, LoadParams, Model};
 use super::rings::{CoreRings, RingRules, count};
-use super::scratch::{MOST_SUBGRAPHS, Paging, regions};
 use super::translate::Code;
 use super::vars;
 use super::wants::check_engine_block;
@@ -21,6 +20,7 @@ use crate::device::{CoreId, Device};
 use crate::error::{Error, Stage, StageCode};
 use crate::limits::Limits;
 use crate::lower::record::EngType;
+use crate::lower::scratchpad::{GROUP_MOST, Marks, Paging, Sizes, layout};
 use crate::lower::{KbinView, Kbins};
 use crate::policy::Policy;
 use crate::source::Payload;
@@ -58,6 +58,9 @@ pub struct Plan<'m> {
     pub(crate) pages: u32,
 }
 
+/// All scratchpads of a load lie on the sharing core (staging.md §8.4, Inferred from measured loads).
+const SAME_CORE: bool = true;
+
 fn fault(code: StageCode) -> Error {
     Error::new(Stage::Plan, code)
 }
@@ -73,6 +76,7 @@ struct Draft<'m> {
     arch: Arch,
     core: CoreId,
     table: Option<&'m [U32]>,
+    marks: Marks,
     rings: CoreRings,
     programs: CorePrograms,
     vars: ArenaRef,
@@ -81,7 +85,7 @@ struct Draft<'m> {
     taken: usize,
 }
 
-type Drafts<'m> = heapless::Vec<Draft<'m>, MOST_SUBGRAPHS>;
+type Drafts<'m> = heapless::Vec<Draft<'m>, GROUP_MOST>;
 
 /// Places a model: checks everything that can be checked, then takes every block.
 ///
@@ -97,6 +101,7 @@ pub fn place<'m, P: Payload<'m>, D: Device>(
 ) -> Result<Plan<'m>, Error> {
     let mark = arena.mark();
     let mut drafts = check(kbins, device, request)?;
+    check_members(payload, &drafts)?;
     let result = prepare(payload, &mut drafts, request, arena)
         .and_then(|()| claim(kbins, &mut drafts, device, request, pages, arena));
     if result.is_err() {
@@ -115,8 +120,8 @@ fn check<'m, D: Device>(kbins: &Kbins<'m>, device: &D, request: &Request<'_>) ->
     if count != 1 && need != size {
         return Err(fault(StageCode::CoreShape).numbers(need, size));
     }
-    if count == 0 || count > MOST_SUBGRAPHS {
-        return Err(fault(StageCode::TooManySubgraphs).numbers(need, wide(MOST_SUBGRAPHS)));
+    if count == 0 || count > GROUP_MOST {
+        return Err(fault(StageCode::TooManySubgraphs).numbers(need, wide(GROUP_MOST)));
     }
     let end = u64::from(request.core.0).saturating_add(need);
     if end > u64::from(device.cores()) {
@@ -161,12 +166,32 @@ fn draft<'m, D: Device>(
         arch,
         core,
         table,
+        marks: kbin.marks(),
         rings: CoreRings::default(),
         programs: CorePrograms::default(),
         vars: ArenaRef::NULL,
         blocks: ArenaRef::NULL,
         taken: 0,
     })
+}
+
+/// Every member is as long as the records say, before anything is read or taken (T06).
+fn check_members<'m, P: Payload<'m>>(payload: &P, drafts: &Drafts<'_>) -> Result<(), Error> {
+    for (index, draft) in (0u8..).zip(drafts) {
+        for blob in draft.kbin.blobs() {
+            let Some(id) = blob.member_id() else { continue };
+            let listed = payload.table().get(id).map(|member| member.size);
+            let Some(held) = listed.or_else(|| payload.borrow(id).map(|bytes| wide(bytes.len()))) else {
+                continue;
+            };
+            let end = blob.off.get().checked_add(blob.len.get());
+            if end.is_none_or(|end| end > held) {
+                let short = fault(StageCode::MemberLength).numbers(held, end.unwrap_or(u64::MAX));
+                return Err(short.member(id).subgraph(index));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Every remote variable has a target with an address (staging.md §8.5).
@@ -258,14 +283,11 @@ fn claim<'m, D: Device>(
     arena: &mut Arena<'m>,
 ) -> Result<Plan<'m>, Error> {
     let policy = request.policy;
-    let paging = Paging { page: policy.page_size, contiguous: policy.contiguous_scratchpad };
-    if paging.page == 0 || paging.page > u64::from(u32::MAX) {
-        return Err(fault(StageCode::ScratchPageSize).numbers(paging.page, 0));
-    }
+    let planned = |error: Error| Error { stage: Stage::Plan, ..error };
+    let paging = Paging::new(policy.page_size, policy.contiguous_scratchpad).map_err(planned)?;
     let sizes = sizes(drafts);
-    let laid = regions(paging, sizes.get(..drafts.len()).unwrap_or(&[]))
-        .ok_or_else(|| fault(StageCode::ScratchSize))?;
-    let needed = paging.pages(laid.end).unwrap_or(u64::MAX);
+    let laid = layout(sizes.get(..drafts.len()).unwrap_or(&[]), &paging, SAME_CORE).map_err(planned)?;
+    let [needed, ..] = laid.pages;
     let sharing = if needed == 0 { request.core } else { sharing_core(device, request)? };
     let got = pages.reserve(device, sharing, needed, paging)?;
     let scratch = Scratch { paging, laid, sharing, pages: got };
@@ -280,10 +302,11 @@ fn claim<'m, D: Device>(
     }
 }
 
-fn sizes(drafts: &Drafts<'_>) -> [(u64, u64); MOST_SUBGRAPHS] {
-    let mut sizes = [(0, 0); MOST_SUBGRAPHS];
+fn sizes(drafts: &Drafts<'_>) -> [Sizes; GROUP_MOST] {
+    let mut sizes = [Sizes::default(); GROUP_MOST];
     for (slot, draft) in sizes.iter_mut().zip(drafts) {
-        *slot = draft.kbin.scratchpad();
+        let (local, shared) = draft.kbin.scratchpad();
+        *slot = Sizes { local, shared };
     }
     sizes
 }

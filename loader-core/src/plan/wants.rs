@@ -1,16 +1,16 @@
 //! Which blocks a core needs, in the order of R31. The same walk counts them and takes them.
 
-use super::block::{Want, usage_number};
+use super::block::Want;
 use super::record::{DMem, Image, RING_TX, RingRec};
 use super::ring::ENTRY_BYTES;
-use super::scratch::Paging;
 use super::vars::POINTER_BYTES;
 use crate::arch::{Arch, Engine};
 use crate::arena::{Arena, ArenaRef};
 use crate::device::Usage;
 use crate::error::{Error, Stage, StageCode};
 use crate::lower::KbinView;
-use crate::lower::record::{Blob, Extra, MrType, RingType};
+use crate::lower::record::{Blob, Extra, MemRef, MrType, RingType, VirtualArm};
+use crate::lower::scratchpad::{Area, Marks, Paging};
 
 /// Least alignment of an image (staging.md §11.6, Confirmed).
 const IMAGE_ALIGN: u64 = 0x8000;
@@ -44,6 +44,7 @@ pub(super) struct Core<'m> {
     pub(super) paging: Paging,
     pub(super) pages: u32,
     pub(super) local: u64,
+    pub(super) marks: Marks,
     pub(super) engine_block: u64,
 }
 
@@ -55,12 +56,22 @@ fn narrow(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// Where a virtual variable lies in the arena of its core (staging.md §8.4).
-pub(super) fn arena_offset(arm: &crate::lower::record::VirtualArm, local: u64) -> (Option<u64>, bool) {
-    use crate::lower::record::Backing;
-    let shared = matches!(arm.backing_buf, Backing::SHARED | Backing::SHARDED);
-    let base = if shared { 0 } else { local };
-    (base.checked_add(arm.offset.get()), shared)
+/// Where a virtual variable lies in the scratchpad of its core, and whether in the shared region
+/// (staging.md §8.4). `local` is where the core's own region begins.
+pub(super) fn scratch_offset(arm: &VirtualArm, marks: &Marks, local: u64) -> Option<(u64, bool)> {
+    let area = Area::of_backing(arm.backing_buf);
+    let region = if area.is_shared() { 0 } else { local };
+    let offset = region.checked_add(marks.base(area))?.checked_add(arm.offset.get())?;
+    Some((offset, area.is_shared()))
+}
+
+/// Page behind `size` bytes at `offset`, and the offset in it. `None`: memory of its own.
+pub(super) fn locate(paging: &Paging, offset: u64, size: u64, pages: u32) -> Option<(u32, u64)> {
+    let count = u64::from(pages);
+    let contiguous = paging.is_contiguous();
+    let fits = if contiguous { paging.holds(offset, size, count) } else { paging.fits(offset, size) };
+    let (page, within) = paging.locate(offset, count).filter(|_| fits)?;
+    Some((u32::try_from(page).ok()?, within))
 }
 
 impl<'m> Core<'m> {
@@ -84,10 +95,10 @@ impl<'m> Core<'m> {
         Ok(())
     }
 
-    fn fits_page(&self, var: &crate::lower::record::MemRef) -> bool {
+    fn fits_page(&self, var: &MemRef) -> bool {
         let Extra::Virtual(arm) = var.extra() else { return false };
-        let (offset, _) = arena_offset(&arm, self.local);
-        offset.and_then(|offset| self.paging.locate(offset, var.size.get(), self.pages)).is_some()
+        let found = scratch_offset(&arm, &self.marks, self.local);
+        found.and_then(|(offset, _)| locate(&self.paging, offset, var.size.get(), self.pages)).is_some()
     }
 
     /// Everything the build of the core makes.
@@ -232,18 +243,6 @@ const fn image_usage(engine: Engine) -> (Usage, &'static str) {
         Engine::Pool => (Usage::InstrPool, "image pool"),
         Engine::Dve => (Usage::InstrDve, "image dve"),
         Engine::Sp => (Usage::InstrSp, "image sp"),
-    }
-}
-
-/// The record of a need before its block is taken.
-pub(super) fn blank(need: &Need<'_>) -> DMem {
-    DMem {
-        size: need.want.size.into(),
-        align: need.want.align.into(),
-        usage: usage_number(need.want.usage).into(),
-        what: need.what.into(),
-        index: need.index.into(),
-        ..DMem::default()
     }
 }
 

@@ -17,7 +17,7 @@ use core::ops::Range;
 pub const SCRATCH_BYTES: usize = 64 << 10;
 
 /// Most cores of a load.
-const MOST_CORES: usize = crate::plan::scratch::MOST_SUBGRAPHS;
+const MOST_CORES: usize = crate::lower::scratchpad::GROUP_MOST;
 
 /// Fills all cores of a model, one after the other, in one pass over the file.
 ///

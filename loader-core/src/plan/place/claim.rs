@@ -5,10 +5,11 @@ use crate::arena::{Arena, ArenaFull, ArenaRef};
 use crate::device::{CoreId, Device, Place, Usage};
 use crate::error::{Error, Stage};
 use crate::lower::Kbins;
+use crate::lower::scratchpad::{Layout, Paging};
 use crate::plan::block::{Want, check_usage, give_back, take};
+use crate::plan::pages::PAGE_ALIGN;
 use crate::plan::pages::PageTable;
 use crate::plan::record::{DMem, Feed, FeedKind, RingRec, VarPlace};
-use crate::plan::scratch::{PAGE_ALIGN, Paging, Regions};
 use crate::plan::wants::{Core, Need, capacity};
 
 pub(super) fn full(error: ArenaFull) -> Error {
@@ -23,7 +24,7 @@ fn broken() -> Error {
 #[derive(Clone, Copy)]
 pub(super) struct Scratch {
     pub(super) paging: Paging,
-    pub(super) laid: Regions,
+    pub(super) laid: Layout,
     pub(super) sharing: CoreId,
     pub(super) pages: u32,
 }
@@ -81,7 +82,8 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
             has_blocks: draft.rings.blocks.count() > 0,
             paging: self.scratch.paging,
             pages: self.scratch.pages,
-            local: self.scratch.laid.local.get(index).copied().unwrap_or(0),
+            local: self.scratch.laid.local_offset.get(index).copied().unwrap_or(0),
+            marks: draft.marks,
             engine_block: u64::from(self.request.policy.engine_block),
         }
     }
@@ -117,11 +119,11 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
             let found = self.pages.get(self.scratch.sharing, page);
             let found = found.ok_or_else(broken)?;
             let want = Want {
-                size: self.scratch.paging.page,
+                size: self.scratch.paging.page_size(),
                 align: PAGE_ALIGN,
                 usage: Usage::Scratchpad,
                 tag: "scratchpad",
-                contiguous: self.scratch.paging.contiguous,
+                contiguous: self.scratch.paging.is_contiguous(),
             };
             let mut record = found.taken.record(self.scratch.sharing, &want);
             (record.what, record.index) = (DMem::PAGE.into(), page.into());

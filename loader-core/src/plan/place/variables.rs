@@ -8,7 +8,7 @@ use crate::error::{Error, Stage};
 use crate::lower::record::{Extra, MemRef, MrType, VirtualArm};
 use crate::plan::record::{DMem, PlaceArm, VarPlace};
 use crate::plan::vars;
-use crate::plan::wants::arena_offset;
+use crate::plan::wants::{locate, scratch_offset};
 
 fn broken() -> Error {
     Error::internal(Stage::Plan, "variables of a plan")
@@ -58,16 +58,23 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
                 let (window, _) = self.device.state_buffer(draft.core);
                 (PlaceArm { phys: window.0.into(), ..none }, false)
             }
-            (MrType::VIRTUAL_TMP_BUF, Extra::Virtual(arm)) => self.in_page(index, var, &arm, none),
+            (MrType::VIRTUAL_TMP_BUF, Extra::Virtual(arm)) => self.in_page(draft, index, var, &arm, none),
             _ => (none, false),
         }
     }
 
-    fn in_page(&self, index: usize, var: &MemRef, arm: &VirtualArm, none: PlaceArm) -> (PlaceArm, bool) {
+    fn in_page(
+        &self,
+        draft: &Draft<'m>,
+        index: usize,
+        var: &MemRef,
+        arm: &VirtualArm,
+        none: PlaceArm,
+    ) -> (PlaceArm, bool) {
         let scratch = &self.scratch;
-        let local = scratch.laid.local.get(index).copied().unwrap_or(0);
-        let (offset, shared) = arena_offset(arm, local);
-        let found = offset.and_then(|offset| scratch.paging.locate(offset, var.size.get(), scratch.pages));
+        let local = scratch.laid.local_offset.get(index).copied().unwrap_or(0);
+        let Some((offset, shared)) = scratch_offset(arm, &draft.marks, local) else { return (none, false) };
+        let found = locate(&scratch.paging, offset, var.size.get(), scratch.pages);
         let page = found.and_then(|(page, within)| Some((self.pages.get(scratch.sharing, page)?, within)));
         let Some((page, within)) = page else { return (none, shared) };
         let phys = page.taken.address().wrapping_add(within);
