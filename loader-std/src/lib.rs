@@ -2,13 +2,14 @@
 
 pub mod cache;
 pub mod container;
-pub mod environment;
 pub mod dump;
+pub mod environment;
 pub mod file;
 pub mod find;
 pub mod growing;
 pub mod info;
 pub mod inspect;
+pub mod loader;
 pub mod members;
 pub mod memory;
 pub mod pack;
@@ -20,4 +21,5 @@ mod chain;
 mod refusal;
 
 pub use info::NeffInfo;
+pub use loader::{LoadOptions, Loader, Memory, Model};
 pub use refusal::Refusal;

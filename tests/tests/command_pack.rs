@@ -73,3 +73,34 @@ fn exit_status_tells_usage_from_refusal() {
     assert_eq!(status(&output), 1);
     assert_eq!(document(&output)["error"], "info.json is not a JSON object");
 }
+
+#[test]
+fn a_file_packed_again_keeps_its_header_and_its_table() {
+    let scratch = Scratch::new("pack-again");
+    for file in neffload_tests::fixture_files().into_iter().chain(neffload_tests::real_files()) {
+        let out = scratch.join("again.neff");
+        let output = run(["pack".as_ref(), "--uncompressed".as_ref(), file.as_os_str(), out.as_os_str()]);
+        assert_eq!(status(&output), 0, "{output:?}");
+        let seen = |path: &std::path::Path| {
+            document(&run(["inspect".as_ref(), "--json".as_ref(), path.as_os_str()]))
+        };
+        let (mut before, mut after) = (seen(&file), seen(&out));
+        assert_eq!(before["table"], after["table"], "{}", file.display());
+        assert_eq!(before["digest"]["order"], after["digest"]["order"]);
+        for one in [&mut before, &mut after] {
+            one["header"]["data_size"].take();
+            one["header"]["hash"].take();
+        }
+        assert_eq!(before["header"], after["header"], "{}", file.display());
+        assert_eq!(after["payload"]["layers"], 0);
+    }
+}
+
+#[test]
+fn a_file_that_is_no_neff_is_refused() {
+    let scratch = Scratch::new("pack-refused");
+    let source = scratch.join("source");
+    std::fs::write(&source, b"not a neff").unwrap();
+    let output = run(["pack".as_ref(), source.as_os_str(), scratch.join("out").as_os_str()]);
+    assert_eq!(status(&output), 1);
+}

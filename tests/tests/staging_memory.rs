@@ -122,11 +122,7 @@ fn staging_t06() {
     if let loader_core::lower::input::DetailIn::File { payload_len, .. } = &mut hand.set.vars[1].detail {
         *payload_len = 64;
     }
-    let mut rig = Rig::new(Arch::Cayman);
-    let (sets, members) = join(vec![hand]);
-    let error = rig.load(sets, members).unwrap_err();
-    assert_eq!(error.status().number(), 1, "{error}");
-    assert!(rig.log().iter().all(|line| !line.starts_with("write 0x100")), "nothing of the constant is kept");
+    refused_at_once(hand, "S214");
 }
 
 #[test]

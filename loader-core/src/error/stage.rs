@@ -20,6 +20,7 @@ codes! {
         /// The group's owner core belongs to someone else (staging.md §8.4).
         CoreOwnership = 'S' 107, Invalid, "core {a} of the HBM group is not owned by this process", "all cores of the group", "";
 
+        MemberLength = 'S' 214, Invalid, "a member holds {a} bytes, {b} are needed", "a payload as long as declared", "";
         ConstantLength = 'S' 201, Invalid, "constant {name} holds {a} bytes, its variable {b}", "a payload as long as the variable", "";
         DuplicateVariable = 'S' 202, Invalid, "two variables have the id {a}", "unique ids", "";
         Alignment = 'S' 203, Invalid, "alignment provided not power of 2. alignment={a}", "a power of two", "";

@@ -101,6 +101,7 @@ pub fn place<'m, P: Payload<'m>, D: Device>(
 ) -> Result<Plan<'m>, Error> {
     let mark = arena.mark();
     let mut drafts = check(kbins, device, request)?;
+    check_members(payload, &drafts)?;
     let result = prepare(payload, &mut drafts, request, arena)
         .and_then(|()| claim(kbins, &mut drafts, device, request, pages, arena));
     if result.is_err() {
@@ -172,6 +173,25 @@ fn draft<'m, D: Device>(
         blocks: ArenaRef::NULL,
         taken: 0,
     })
+}
+
+/// Every member is as long as the records say, before anything is read or taken (T06).
+fn check_members<'m, P: Payload<'m>>(payload: &P, drafts: &Drafts<'_>) -> Result<(), Error> {
+    for (index, draft) in (0u8..).zip(drafts) {
+        for blob in draft.kbin.blobs() {
+            let Some(id) = blob.member_id() else { continue };
+            let listed = payload.table().get(id).map(|member| member.size);
+            let Some(held) = listed.or_else(|| payload.borrow(id).map(|bytes| wide(bytes.len()))) else {
+                continue;
+            };
+            let end = blob.off.get().checked_add(blob.len.get());
+            if end.is_none_or(|end| end > held) {
+                let short = fault(StageCode::MemberLength).numbers(held, end.unwrap_or(u64::MAX));
+                return Err(short.member(id).subgraph(index));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Every remote variable has a target with an address (staging.md §8.5).

@@ -1,6 +1,6 @@
 //! Which blocks a core needs, in the order of R31. The same walk counts them and takes them.
 
-use super::block::{Want, usage_number};
+use super::block::Want;
 use super::record::{DMem, Image, RING_TX, RingRec};
 use super::ring::ENTRY_BYTES;
 use super::vars::POINTER_BYTES;
@@ -243,18 +243,6 @@ const fn image_usage(engine: Engine) -> (Usage, &'static str) {
         Engine::Pool => (Usage::InstrPool, "image pool"),
         Engine::Dve => (Usage::InstrDve, "image dve"),
         Engine::Sp => (Usage::InstrSp, "image sp"),
-    }
-}
-
-/// The record of a need before its block is taken.
-pub(super) fn blank(need: &Need<'_>) -> DMem {
-    DMem {
-        size: need.want.size.into(),
-        align: need.want.align.into(),
-        usage: usage_number(need.want.usage).into(),
-        what: need.what.into(),
-        index: need.index.into(),
-        ..DMem::default()
     }
 }
 

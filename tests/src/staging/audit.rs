@@ -148,7 +148,9 @@ fn images(rig: &Rig, core: &CoreView<'_>) {
             .opaques()
             .iter()
             .filter(|opaque| u32::from(opaque.engine) == engine.number())
-            .flat_map(|opaque| (0..usize::from(opaque.slots)).map(move |more| opaque.slot.get() as usize + more))
+            .flat_map(|opaque| {
+                (0..usize::from(opaque.slots)).map(move |more| opaque.slot.get() as usize + more)
+            })
             .collect();
         for (index, slot) in bytes.chunks(64).enumerate() {
             let pseudo = (0xC1..=0xDF).contains(&slot[0]);
@@ -172,7 +174,9 @@ fn positions(core: &CoreView<'_>) {
     for engine in loader_core::arch::Engine::ALL {
         let image = &core.images()[engine.index()];
         let sum = |section, kind| -> u32 {
-            let of = |patch: &&loader_core::lower::record::PatchEntry| patch.section == section && patch.kind == kind;
+            let of = |patch: &&loader_core::lower::record::PatchEntry| {
+                patch.section == section && patch.kind == kind
+            };
             core.patches(engine).iter().filter(of).map(|patch| patch.count.get()).sum()
         };
         let both = |kind| sum(PatchSection::MAIN, kind) + sum(PatchSection::FUNCTION, kind);
@@ -200,4 +204,3 @@ pub fn empty(rig: &Rig) {
     assert_eq!(rig.sim.with(|state| state.live().count()), 0, "I20");
     assert!(rig.pages.iter().all(Option::is_none), "I20: pages");
 }
-

@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand};
 
 /// Read, check, load and write NEFF model files.
 #[derive(Debug, Parser)]
-#[command(name = "neffload", version, about, arg_required_else_help = true)]
+#[command(name = "neffload", version, arg_required_else_help = true)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) common: Common,
@@ -41,10 +41,10 @@ pub(crate) enum Command {
     Find(FindArguments),
     /// What is in a file: header, digest, members, graph, subgraphs
     Inspect(InspectArguments),
-    /// Load a file into a device and say what is where
-    Load(LoadArguments),
     /// One answer of the tooling view (NeffInfo)
     Info(InfoArguments),
+    /// Load a file into a device and say what is where
+    Load(LoadArguments),
     /// How much device memory files will need, alone or together
     Memory(MemoryArguments),
     /// List the members with their sizes

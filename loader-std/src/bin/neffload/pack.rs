@@ -1,25 +1,27 @@
 //! `neffload pack`: the producer's mirror.
 
+mod source;
+
 use crate::Answer;
 use crate::arguments::number;
 use crate::output::{Align, Count, Document, Output, Size, Table};
 use crate::trouble::Trouble;
 use clap::{Args, ValueEnum};
-use loader_std::pack::tree::{TreeFile, collect};
 use loader_std::pack::{
     Compression, Dialect, DigestForm, Options, PackError, Package, Packer, Summary, is_debug_member,
 };
 use serde_json::json;
-use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Cursor, Seek, Write};
+use source::Source;
+use std::fs::File;
+use std::io::{self, BufWriter, Cursor, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `pack`.
 #[derive(Args, Debug)]
 pub(crate) struct PackArguments {
-    /// Folder with the members
-    #[arg(value_name = "DIR")]
+    /// Folder with the members, or another NEFF
+    #[arg(value_name = "DIR|FILE")]
     source: PathBuf,
     /// File to write; `-` is standard output
     out: PathBuf,
@@ -35,9 +37,9 @@ pub(crate) struct PackArguments {
     /// 1: SHA-256, not compressed; 2: MD5, gzip
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
     package: u8,
-    /// Byte order of the stored digest
-    #[arg(long, value_enum, default_value_t = Order::Plain)]
-    digest_order: Order,
+    /// Byte order of the stored digest; plain, or that of the file that is packed again
+    #[arg(long, value_enum)]
+    digest_order: Option<Order>,
     /// Dialect of the tar
     #[arg(long, value_enum, default_value_t = TarFormat::Pax)]
     tar_format: TarFormat,
@@ -51,7 +53,8 @@ pub(crate) struct PackArguments {
     header: HeaderArguments,
 }
 
-/// Header values; those not given come from the tree's `info.json`, else from the defaults.
+/// Header values; those not given come from the file that is packed again or from the folder's `info.json`,
+/// else from the defaults.
 #[derive(Args, Debug)]
 struct HeaderArguments {
     /// Model name
@@ -101,43 +104,26 @@ fn uuid(text: &str) -> Result<[u8; 16], String> {
 
 /// Runs `pack`.
 pub(crate) fn run(arguments: &PackArguments, output: &mut Output) -> Result<Answer, Trouble> {
-    let source = Source::open(&arguments.source)?;
+    let source = match Source::open(&arguments.source)? {
+        Ok(source) => source,
+        Err(refusal) => return refused(arguments, &refusal, output),
+    };
     match write(arguments, source, output) {
         Ok((summary, left_out)) => {
             report(arguments, &summary, left_out, output)?;
             Ok(Answer::Done)
         }
         Err(PackError::Io(error)) => Err(Trouble::at(&arguments.out)(error)),
-        Err(refusal) => {
-            if output.json() {
-                output.document(Document::new("pack").set("error", refusal.to_string()))?;
-            }
-            eprintln!("neffload: {}: {refusal}", arguments.source.display());
-            Ok(Answer::Refused)
-        }
+        Err(refusal) => refused(arguments, &refusal.to_string(), output),
     }
 }
 
-/// The members to pack, in order.
-struct Source {
-    files: Vec<TreeFile>,
-}
-
-impl Source {
-    fn open(path: &Path) -> Result<Self, Trouble> {
-        if !fs::metadata(path).map_err(Trouble::at(path))?.is_dir() {
-            return Err(Trouble::Usage(format!("{}: not a folder", path.display())));
-        }
-        match collect(path) {
-            Ok(files) => Ok(Self { files }),
-            Err(PackError::Io(error)) => Err(Trouble::at(path)(error)),
-            Err(refusal) => Err(Trouble::Usage(refusal.to_string())),
-        }
+fn refused(arguments: &PackArguments, why: &str, output: &mut Output) -> Result<Answer, Trouble> {
+    if output.json() {
+        output.document(Document::new("pack").set("error", why))?;
     }
-
-    fn info(&self) -> Option<&TreeFile> {
-        self.files.iter().find(|file| file.name == b"info.json")
-    }
+    eprintln!("neffload: {}: {why}", arguments.source.display());
+    Ok(Answer::Refused)
 }
 
 /// Members and bytes that `--no-debug` left out.
@@ -170,20 +156,20 @@ fn write_members<W: Write + Seek>(
     output: &Output,
 ) -> Result<(Summary, LeftOut), PackError> {
     if let Some(last) = &arguments.last {
-        source.files.sort_by_key(|file| file.name == last.as_bytes());
+        source.members.sort_by_key(|member| member.name == last.as_bytes());
     }
-    let mut progress = output.progress("packing", Some(source.files.iter().map(|file| file.size).sum()));
+    let mut progress =
+        output.progress("packing", Some(source.members.iter().map(|member| member.size).sum()));
     let mut left_out = LeftOut::default();
     let mut done = 0;
-    for file in &source.files {
-        if arguments.no_debug && is_debug_member(&file.name) {
+    for member in &source.members {
+        if arguments.no_debug && is_debug_member(&member.name) {
             left_out.members += 1;
-            left_out.bytes += file.size;
+            left_out.bytes += member.size;
         } else {
-            let mut content = BufReader::new(File::open(&file.path)?);
-            packer.member(&file.name, file.size, &mut content)?;
+            packer.member(&member.name, member.size, &mut *member.content()?)?;
         }
-        done += file.size;
+        done += member.size;
         progress.set(done);
     }
     Ok((packer.finish()?, left_out))
@@ -193,8 +179,9 @@ fn options(arguments: &PackArguments, source: &Source) -> Result<Options, PackEr
     let mut options = Options {
         package: if arguments.package == 1 { Package::Sha256 } else { Package::Md5 },
         digest_form: match arguments.digest_order {
-            Order::Plain => DigestForm::Plain,
-            Order::Swapped => DigestForm::Swapped,
+            Some(Order::Plain) => DigestForm::Plain,
+            Some(Order::Swapped) => DigestForm::Swapped,
+            None => source.digest_form,
         },
         compression: match (arguments.uncompressed, arguments.level) {
             (true, _) => Some(Compression::None),
@@ -210,8 +197,10 @@ fn options(arguments: &PackArguments, source: &Source) -> Result<Options, PackEr
     };
     let base = arguments.out.file_name().map_or(&b"file.neff"[..], OsStrExt::as_bytes);
     options.header.name = if base == b"-" { b"file.neff".to_vec() } else { base.to_vec() };
-    if let Some(info) = source.info() {
-        options.header.apply_info(&fs::read(&info.path)?)?;
+    if let Some(header) = &source.header {
+        options.header = header.clone();
+    } else if let Some(info) = source.info()? {
+        options.header.apply_info(&info)?;
     }
     arguments.header.apply(&mut options);
     Ok(options)

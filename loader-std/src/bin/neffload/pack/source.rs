@@ -1,0 +1,128 @@
+//! What is packed: the files of a folder, or the members of another NEFF.
+
+use crate::trouble::Trouble;
+use loader_core::container::{Container, Header, Order, Resident, unpack};
+use loader_core::error::{ContainerCode, Error, Ignored, Stage};
+use loader_core::limits::Limits;
+use loader_core::policy::Policy;
+use loader_std::container::VecStore;
+use loader_std::file::{Buffers, Input};
+use loader_std::growing::with_arena;
+use loader_std::pack::tree::{TreeFile, collect};
+use loader_std::pack::{DigestForm, HeaderFields, PackError};
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// A member to pack.
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) name: Vec<u8>,
+    pub(super) size: u64,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    /// A file of a folder.
+    File(PathBuf),
+    /// Bytes of another NEFF.
+    Bytes(Vec<u8>),
+}
+
+/// The members in the order in which they are written, and what the header takes over.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) members: Vec<Member>,
+    pub(super) header: Option<HeaderFields>,
+    pub(super) digest_form: DigestForm,
+}
+
+impl Source {
+    /// Opens a folder or a file. The inner error says why a file is refused.
+    pub(super) fn open(path: &Path) -> Result<Result<Self, String>, Trouble> {
+        if path.is_dir() { Self::folder(path).map(Ok) } else { Self::neff(path) }
+    }
+
+    fn folder(path: &Path) -> Result<Self, Trouble> {
+        let files = match collect(path) {
+            Ok(files) => files,
+            Err(PackError::Io(error)) => return Err(Trouble::at(path)(error)),
+            Err(refusal) => return Err(Trouble::Usage(refusal.to_string())),
+        };
+        let members = files.into_iter().map(Member::from).collect();
+        Ok(Self { members, header: None, digest_form: DigestForm::Plain })
+    }
+
+    fn neff(path: &Path) -> Result<Result<Self, String>, Trouble> {
+        drop(Input::open(path).map_err(Trouble::at(path))?);
+        let policy = Policy { verify_digest: false, report_digest: true, ..Policy::DEFAULT };
+        let mut buffers = Buffers::new();
+        let read = with_arena(|arena| {
+            let gone = |_| Error::new(Stage::Unpack, ContainerCode::Read);
+            let mut input = Input::open(path).map_err(gone)?;
+            let mut store = VecStore::new();
+            let work = buffers.workspace();
+            let limits = Limits::DEFAULT;
+            let container = unpack(&mut input, work, &mut store, arena, &limits, &policy, &mut Ignored)?;
+            Ok(Self::of(container, &store.into_bytes()))
+        });
+        Ok(read.map_err(|error| error.to_string()))
+    }
+
+    fn of(container: Container<'_>, bytes: &[u8]) -> Self {
+        let resident = Resident::new(container, bytes);
+        let members = container.table.iter().map(|member| Member {
+            name: member.name.to_vec(),
+            size: member.size,
+            content: Content::Bytes(resident.bytes(member.id).unwrap_or_default().to_vec()),
+        });
+        let digest_form = match container.digest.order {
+            Some(Order::Swapped) => DigestForm::Swapped,
+            _ => DigestForm::Plain,
+        };
+        Self { members: members.collect(), header: Some(fields(&container.header)), digest_form }
+    }
+
+    /// The compiler's `info.json`.
+    pub(super) fn info(&self) -> io::Result<Option<Vec<u8>>> {
+        let info = self.members.iter().find(|member| member.name == b"info.json");
+        match info.map(|member| &member.content) {
+            Some(Content::File(path)) => fs::read(path).map(Some),
+            Some(Content::Bytes(bytes)) => Ok(Some(bytes.clone())),
+            None => Ok(None),
+        }
+    }
+}
+
+impl Member {
+    /// Its bytes.
+    pub(super) fn content(&self) -> io::Result<Box<dyn Read + '_>> {
+        Ok(match &self.content {
+            Content::File(path) => Box::new(BufReader::new(File::open(path)?)),
+            Content::Bytes(bytes) => Box::new(&bytes[..]),
+        })
+    }
+}
+
+impl From<TreeFile> for Member {
+    fn from(file: TreeFile) -> Self {
+        Self { name: file.name, size: file.size, content: Content::File(file.path) }
+    }
+}
+
+/// Everything of a header that does not follow from the payload.
+fn fields(header: &Header) -> HeaderFields {
+    HeaderFields {
+        major: Some(header.neff_version_major),
+        minor: header.neff_version_minor,
+        build: header.neff_build_version.as_bytes().to_vec(),
+        num_tpb: header.num_tpb,
+        uuid: Some(header.uuid),
+        name: header.name.as_bytes().to_vec(),
+        requested_tpb_count: header.requested_tpb_count,
+        tpb_per_node: header.tpb_per_node,
+        feature_bits: header.feature_bits.bits(),
+        lnc_size: header.lnc_size,
+    }
+}
