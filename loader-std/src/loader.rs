@@ -172,7 +172,8 @@ impl<D: Device> Loader<D> {
     /// # Errors
     /// `UnknownModel`.
     pub fn acquire(&self, h_nn: u32) -> Result<Use<'_, D>, Error> {
-        Use::new(self, lock(&self.registry).get(h_nn)?)
+        let entry = lock(&self.registry).get(h_nn)?;
+        Use::new(self, entry)
     }
 
     /// Unloads a model: out of the registry at once, off the device when its last use ends. Waits for that

@@ -157,9 +157,9 @@ fn runs_go_round_the_instances_and_end_with_semaphores() {
         copy(side(1, 0, &[64, 3], &[1, 128]), side(0, 0, &[64, 3], &[1, 0x4_0000])),
         copy(side(1, 4096, &[64, 2], &[1, 64]), side(0, 512, &[64, 2], &[1, 0x4_0000])),
     ];
-    let hand = base(3, RingType::DATA, 4).block(0, 7, Some(9), moves.clone()).block(
+    let hand = base(3, RingType::DATA, 4).block(0, 0, Some(9), moves.clone()).block(
         0,
-        8,
+        1,
         Some(10),
         vec![moves[1].clone()],
     );
@@ -167,7 +167,7 @@ fn runs_go_round_the_instances_and_end_with_semaphores() {
     let (loaded, pairs) = halves(&mut rig, hand);
     let core = loaded.plan.core(0).unwrap();
     let lengths: Vec<usize> = pairs.iter().map(|(tx, _)| tx.len()).collect();
-    // Block 7: five runs over four instances, each with a semaphore; block 8: two runs from instance 0 on.
+    // Block 0: five runs over four instances, each with a semaphore; block 1: two runs from instance 0 on.
     assert_eq!(lengths, [2 + 1 + 1 + 1, 1 + 1 + 1 + 1, 1 + 1, 1 + 1]);
     let start = address(&core, "w");
     let word = core.semaphore_word().unwrap().address().0;
@@ -196,7 +196,7 @@ fn runs_go_round_the_instances_and_end_with_semaphores() {
         .iter()
         .map(|block| (block.id.get(), block.descriptors.get(), block.bytes.get()))
         .collect();
-    assert_eq!(blocks, [(7, 2, 320), (8, 1, 128)]);
+    assert_eq!(blocks, [(0, 2, 320), (1, 1, 128)]);
 }
 
 #[test]
@@ -231,13 +231,9 @@ fn long_runs_start_new_packets() {
 
 #[test]
 fn gathers_put_their_sources_side_by_side() {
-    let sources = vec![side(1, 0, &[64, 2], &[1, 64]), side(1, 4096, &[64, 2], &[1, 64])];
-    let gather = Move {
-        op: DmaOp::Add,
-        from: sources,
-        to: side(0, 0, &[64, 2], &[1, 0x4_0000]),
-        ..Move::copy(0, 0, 1)
-    };
+    let typed = |var, off, step| Access::new(var, off, Some(5), &[64, 2], &[1, step]).expect("a walk");
+    let sources = vec![typed(1, 0, 64), typed(1, 4096, 64)];
+    let gather = Move { op: DmaOp::Add, from: sources, to: typed(0, 0, 0x4_0000), ..Move::copy(0, 0, 1) };
     let (loaded, pairs) =
         halves(&mut Rig::new(Arch::Cayman), base(3, RingType::DATA, 2).block(0, 0, None, vec![gather]));
     let core = loaded.plan.core(0).unwrap();

@@ -36,9 +36,7 @@ impl<S: Storage> SimState<S> {
     ) -> Result<u64, DeviceError> {
         self.count.writes += 1;
         let slot = self.slot_of(handle)?;
-        if self.fault(Attempt::Write { core: slot.core.0 }) {
-            return Err(DeviceError::Io(5));
-        }
+        self.fault(Attempt::Write { core: slot.core.0 })?;
         let address = self.check_range(&slot, at, bytes.len())?;
         let len = bytes.len() as u64;
         self.counters.stray_writes += u64::from(at + len > slot.size);
@@ -91,9 +89,7 @@ impl<S: Storage> SimState<S> {
     pub fn read(&mut self, handle: MemHandle, at: u64, out: &mut [u8]) -> Result<(), DeviceError> {
         self.count.reads += 1;
         let slot = self.slot_of(handle)?;
-        if self.fault(Attempt::Read) {
-            return Err(DeviceError::Io(5));
-        }
+        self.fault(Attempt::Read)?;
         let address = self.check_range(&slot, at, out.len())?;
         if self.config.content != Content::Full {
             return Err(DeviceError::ReadRefused);

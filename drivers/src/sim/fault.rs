@@ -1,7 +1,7 @@
 //! Deliberate failures: every operation has a number, any of them can be made to fail.
 
 use super::digest::mix;
-use loader_core::device::Usage;
+use loader_core::device::{DeviceError, Usage};
 
 /// One rule for failing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,9 +78,20 @@ impl Faults {
         self
     }
 
-    /// Whether the attempt, already counted in `count`, fails.
-    pub(super) fn hits(&self, attempt: Attempt, count: &Count) -> bool {
-        self.rules.iter().flatten().any(|fault| match (*fault, attempt) {
+    /// Why the attempt, already counted in `count`, fails; `None` if it does not.
+    ///
+    /// Rules about allocations run out of memory; the rest is an input-output error, so that it is not taken
+    /// for the end of a contiguous scratchpad, which is no failure (staging.md §13.2, F7).
+    pub(super) fn hits(&self, attempt: Attempt, count: &Count) -> Option<DeviceError> {
+        let rule = self.rules.iter().flatten().find(|fault| Self::fits(fault, attempt, count))?;
+        let memory =
+            matches!(rule, Fault::Alloc(_) | Fault::Usage(_) | Fault::Core(_) | Fault::AfterBytes(_));
+        let out_of_memory = memory && matches!(attempt, Attempt::Alloc { .. });
+        Some(if out_of_memory { DeviceError::OutOfMemory } else { DeviceError::Io(5) })
+    }
+
+    fn fits(fault: &Fault, attempt: Attempt, count: &Count) -> bool {
+        match (*fault, attempt) {
             (Fault::Alloc(n), Attempt::Alloc { .. }) => count.allocs == n,
             (Fault::Write(n), Attempt::Write { .. }) => count.writes == n,
             (Fault::Read(n), Attempt::Read) => count.reads == n,
@@ -92,6 +103,6 @@ impl Faults {
                 mix(seed ^ mix(count.operations())).is_multiple_of(u64::from(one_in.max(1)))
             }
             _ => false,
-        })
+        }
     }
 }

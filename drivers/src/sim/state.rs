@@ -114,10 +114,14 @@ impl<S: Storage> SimState<S> {
         }
     }
 
-    pub(super) fn fault(&mut self, attempt: Attempt) -> bool {
-        let hit = self.faults.hits(attempt, &self.count);
-        self.counters.faults += u64::from(hit);
-        hit
+    pub(super) fn fault(&mut self, attempt: Attempt) -> Result<(), DeviceError> {
+        match self.faults.hits(attempt, &self.count) {
+            Some(error) => {
+                self.counters.faults += 1;
+                Err(error)
+            }
+            None => Ok(()),
+        }
     }
 
     /// As [`loader_core::device::Device::alloc`].
@@ -138,9 +142,7 @@ impl<S: Storage> SimState<S> {
 
     fn try_alloc(&mut self, spec: &AllocSpec<'_>) -> Result<Granted, DeviceError> {
         self.count.allocs += 1;
-        if self.fault(Attempt::Alloc { core: spec.core.0, usage: spec.usage }) {
-            return Err(DeviceError::OutOfMemory);
-        }
+        self.fault(Attempt::Alloc { core: spec.core.0, usage: spec.usage })?;
         let region = self.check_spec(spec)?;
         let guard = if self.config.profile == Profile::FlatGuard { GRANULE } else { 0 };
         let reserved = spec.size.checked_next_multiple_of(GRANULE).ok_or(DeviceError::BadRequest)?;

@@ -24,6 +24,7 @@ use crate::lower::scratchpad::{GROUP_MOST, Marks, Paging, Sizes, layout};
 use crate::lower::{KbinView, Kbins};
 use crate::policy::Policy;
 use crate::source::Payload;
+use core::fmt;
 use zerocopy::little_endian::U32;
 
 /// What a load is asked to do, beside the file.
@@ -48,7 +49,7 @@ pub struct Request<'a> {
 }
 
 /// A placed model: every block is taken, nothing is written yet. Plain data.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Plan<'m> {
     pub(crate) kbins: Kbins<'m>,
     pub(crate) head: Head<'m>,
@@ -56,6 +57,15 @@ pub struct Plan<'m> {
     pub(crate) feeds: &'m [Feed],
     pub(crate) sharing: CoreId,
     pub(crate) pages: u32,
+}
+
+impl fmt::Debug for Plan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plan")
+            .field("cores", &self.models.len())
+            .field("pages", &self.pages)
+            .finish_non_exhaustive()
+    }
 }
 
 /// All scratchpads of a load lie on the sharing core (staging.md §8.4, Inferred from measured loads).
