@@ -60,6 +60,6 @@ fn the_trailer_on_every_edge() {
         fuzz::chunking(&[&[cut; 8][..], &file].concat());
     }
     for edge in 1024..file.len() {
-        neffload_tests::fuzz::two_pieces(&file, edge);
+        fuzz::two_pieces(&file, edge);
     }
 }
