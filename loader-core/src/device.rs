@@ -146,6 +146,37 @@ pub struct AllocSpec<'a> {
     pub usage: Usage,
     /// A word for logs.
     pub tag: &'a str,
+    /// A page of a contiguous scratchpad: the driver's own category, placed downward from the end of
+    /// the channel so that later pages lie just below earlier ones (staging.md §7.2, R41).
+    pub contiguous: bool,
+}
+
+/// The driver's memory category of a usage in a place (staging.md §7.5); `None` where the usage is not
+/// legal there. For usages 3 and 4 the values the neighbours imply are given (§19, X9).
+#[must_use]
+pub const fn category(usage: Usage, place: Place) -> Option<u8> {
+    let (hbm, host) = match usage {
+        Usage::InstrPe
+        | Usage::InstrAct
+        | Usage::InstrPool
+        | Usage::InstrDve
+        | Usage::InstrSp
+        | Usage::UcodeLib => (8, Some(1)),
+        Usage::Generic | Usage::Io | Usage::DramSpill | Usage::ActTable | Usage::PoolStdio | Usage::XtCc => {
+            (12, Some(4))
+        }
+        Usage::Weight => (10, Some(3)),
+        Usage::Notification => (16, Some(6)),
+        Usage::Scratchpad => (11, None),
+        Usage::Tensor => (9, Some(2)),
+        Usage::Cc => (14, None),
+        Usage::ScratchpadNotShared => (15, None),
+        Usage::DmaRing | Usage::DmaRingSpill | Usage::DmaRingIo | Usage::DmaRingCollectives => (18, Some(17)),
+    };
+    match place {
+        Place::Hbm(_) => Some(hbm),
+        Place::Host => host,
+    }
 }
 
 /// A granted block.

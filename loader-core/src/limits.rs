@@ -34,6 +34,8 @@ pub struct Limits {
     pub blocks: u32,
     /// DMA descriptors of one subgraph.
     pub descriptors: u32,
+    /// Ring entries that the descriptors of one subgraph may expand to, both halves counted once.
+    pub ring_entries: u64,
     /// Elements of one `list` or `dge-table`.
     pub list_elements: u32,
     /// Groups, members of groups, and pairs, each.
@@ -57,6 +59,7 @@ impl Limits {
         variables: 1 << 20,
         blocks: 1 << 22,
         descriptors: 1 << 22,
+        ring_entries: 1 << 26,
         list_elements: 1 << 20,
         collective_elements: 1 << 16,
     };

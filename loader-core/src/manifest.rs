@@ -32,6 +32,7 @@ mod named;
 mod npy;
 mod queue;
 mod record;
+pub mod sidecar;
 mod sort;
 mod table;
 mod variable;

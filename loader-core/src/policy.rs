@@ -80,6 +80,15 @@ pub struct Policy {
     pub page_size: u64,
     /// Scratchpad pages are one adjacent range (R20, R41).
     pub contiguous_scratchpad: bool,
+    /// Slots of the opaque preamble of every engine (R30).
+    pub preamble_slots: u32,
+    /// Slots of the opaque postamble of every engine (R30).
+    pub postamble_slots: u32,
+    /// Block size of the engines' instruction memory in bytes, a power of two (staging.md §11.6).
+    pub engine_block: u32,
+    /// Lower a `d4` with a kind of 1 to 3 and its `da` to one slot `bb`, `bd` or `f1` instead of keeping both
+    /// as opaque (R38; for hand-made input).
+    pub lower_dge_kinds: bool,
 }
 
 impl Policy {
@@ -114,6 +123,10 @@ impl Policy {
         strict: false,
         page_size: Self::CONTIGUOUS_PAGE,
         contiguous_scratchpad: true,
+        preamble_slots: 1,
+        postamble_slots: 1,
+        engine_block: 0x4000,
+        lower_dge_kinds: false,
     };
 }
 

@@ -3,6 +3,7 @@
 
 pub mod build;
 pub mod command;
+pub mod container;
 pub mod errors_page;
 pub mod fixtures;
 pub mod lowering;

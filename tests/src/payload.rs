@@ -12,6 +12,9 @@ use loader_std::file::Buffers;
 use loader_std::inspect::Remarks;
 use loader_std::pack::{Compression, Options, pack};
 
+/// A refusal and its whole message.
+pub type Refused = Box<(Error, String)>;
+
 /// Bytes of arena that every test file fits.
 pub const ARENA: usize = 64 << 20;
 
@@ -84,15 +87,31 @@ pub fn with_manifest<R>(
     limits: &Limits,
     mode: Mode,
     look: impl FnOnce(&Manifest<'_>, &MemberTable<'_>, &[Error]) -> R,
-) -> Result<R, (Error, String)> {
-    let mut memory = vec![0u8; ARENA];
+) -> Result<R, Refused> {
+    with_manifest_in(ARENA, file, policy, limits, mode, look)
+}
+
+/// The same in an arena of the given size.
+///
+/// # Errors
+/// The container's or the manifests'.
+pub fn with_manifest_in<R>(
+    bytes: usize,
+    file: &[u8],
+    policy: &Policy,
+    limits: &Limits,
+    mode: Mode,
+    look: impl FnOnce(&Manifest<'_>, &MemberTable<'_>, &[Error]) -> R,
+) -> Result<R, Refused> {
+    let mut memory = vec![0u8; bytes];
     let mut arena = Arena::new(&mut memory).expect("an arena");
     let mut buffers = Buffers::new();
     let mut remarks = Remarks::default();
     let mut source = file;
     let policy = &Policy { verify_digest: false, ..*policy };
-    let named = |table: &MemberTable<'_>, error: Error| (error, error.with_names(table).to_string());
-    let plain = |error: Error| (error, error.to_string());
+    let named =
+        |table: &MemberTable<'_>, error: Error| Box::new((error, error.with_names(table).to_string()));
+    let plain = |error: Error| Box::new((error, error.to_string()));
     if matches!(mode, Mode::Streamed) {
         let work = buffers.workspace();
         let container = container::scan(&mut source, work, 0, &mut arena, limits, policy, &mut remarks);
@@ -135,13 +154,13 @@ pub fn with_payload<R>(
     file: &[u8],
     policy: &Policy,
     look: impl for<'m> FnOnce(&mut Resident<'_, 'm>, &Manifest<'m>, &Limits) -> R,
-) -> Result<R, (Error, String)> {
+) -> Result<R, Refused> {
     let mut memory = vec![0u8; ARENA];
     let mut arena = Arena::new(&mut memory).expect("an arena");
     let mut buffers = Buffers::new();
     let mut remarks = Remarks::default();
     let (mut source, mut store, limits) = (file, VecStore::new(), Limits::DEFAULT);
-    let plain = |error: Error| (error, error.to_string());
+    let plain = |error: Error| Box::new((error, error.to_string()));
     let work = buffers.workspace();
     let container =
         container::unpack(&mut source, work, &mut store, &mut arena, &limits, policy, &mut remarks);

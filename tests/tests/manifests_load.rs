@@ -2,12 +2,11 @@
 //! the trees' own expected values, and the architecture gate for every host.
 
 use loader_core::arch::Arch;
-use loader_core::error::Error;
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
 use loader_std::environment::allow_legacy;
 use loader_std::inspect::{manifest_json, warnings_json};
-use neffload_tests::payload::{Mode, packed, with_manifest};
+use neffload_tests::payload::{Mode, Refused, packed, with_manifest};
 use neffload_tests::trees::{Case, Tree};
 use neffload_tests::{shared, skip};
 use serde_json::Value;
@@ -25,7 +24,7 @@ fn policy(host: u64, legacy: bool) -> Policy {
 }
 
 /// The report of a load, or its refusal.
-fn load(tree: &Tree, policy: &Policy, mode: Mode) -> Result<Value, (Error, String)> {
+fn load(tree: &Tree, policy: &Policy, mode: Mode) -> Result<Value, Refused> {
     let file = packed(&tree.members);
     with_manifest(&file, policy, &Limits::DEFAULT, mode, |manifest, table, remarks| {
         let mut report = manifest_json(manifest, table);
@@ -34,8 +33,9 @@ fn load(tree: &Tree, policy: &Policy, mode: Mode) -> Result<Value, (Error, Strin
     })
 }
 
-fn refused(outcome: &Result<Value, (Error, String)>, expect: &Value) {
-    let Err((error, text)) = outcome else { panic!("accepted: {expect}") };
+fn refused(outcome: &Result<Value, Refused>, expect: &Value) {
+    let Err(refused) = outcome else { panic!("accepted: {expect}") };
+    let (error, text) = &**refused;
     assert_eq!(error.id().to_string(), expect["error"].as_str().unwrap(), "{text}");
     let log = error.log().to_string();
     if let Some(message) = expect["message"].as_str() {
@@ -65,7 +65,7 @@ fn check(id: &str) {
             refused(&outcome, &case.expect);
             continue;
         }
-        let report = outcome.unwrap_or_else(|(_, text)| panic!("{text}"));
+        let report = outcome.unwrap_or_else(|refused| panic!("{}", refused.1));
         for (path, value) in case.expect["report"].as_object().into_iter().flatten() {
             assert_eq!(report.pointer(path).unwrap_or(&Value::Null), value, "{path} in {report:#}");
         }
@@ -121,7 +121,8 @@ fn every_sample_tree_gives_exactly_its_expected_report() {
         let Some((tree, expected)) = expected(name) else { skip!("no shared/samples") };
         let host = expected["host_arch"].as_u64().unwrap();
         for mode in [Mode::Resident, Mode::Streamed] {
-            let report = load(&tree, &policy(host, false), mode).unwrap_or_else(|(_, text)| panic!("{text}"));
+            let report =
+                load(&tree, &policy(host, false), mode).unwrap_or_else(|refused| panic!("{}", refused.1));
             for key in ["manifest", "kelf", "io"] {
                 assert_eq!(report[key], expected[key], "{name} {key}");
             }
@@ -161,8 +162,9 @@ fn the_architecture_gate_for_every_host() {
                             );
                             warned(&report, &wanted["warnings"]);
                         }
-                        Err((error, text)) => {
-                            assert_ne!(error.id().to_string(), "E203", "{name} {key}: {text}")
+                        Err(refused) => {
+                            let id = refused.0.id().to_string();
+                            assert_ne!(id, "E203", "{name} {key}: {}", refused.1);
                         }
                     }
                 }

@@ -39,7 +39,7 @@ fn with<R>(name: &str, look: impl FnOnce(&Manifest<'_>, &MemberTable<'_>, &[Erro
     let file = file(name)?;
     Some(
         with_manifest(&file, &tooling(), &Limits::DEFAULT, Mode::Resident, look)
-            .unwrap_or_else(|(_, text)| panic!("{text}")),
+            .unwrap_or_else(|refused| panic!("{}", refused.1)),
     )
 }
 
@@ -48,7 +48,7 @@ fn report(name: &str, mode: Mode) -> Option<Value> {
         Value::Object(manifest_json(manifest, table))
     };
     let outcome = with_manifest(&file(name)?, &tooling(), &Limits::DEFAULT, mode, look);
-    Some(outcome.unwrap_or_else(|(_, text)| panic!("{name}: {text}")))
+    Some(outcome.unwrap_or_else(|refused| panic!("{name}: {}", refused.1)))
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn compare(file: &[u8], members: &BTreeMap<Vec<u8>, Vec<u8>>, label: &str) {
         let mut sink = Collected::default();
         manifest::visit_blocks(payload, manifest, limits, &mut sink).map(|()| sink)
     });
-    let collected = collected.unwrap_or_else(|(_, text)| panic!("{label}: {text}")).unwrap();
+    let collected = collected.unwrap_or_else(|refused| panic!("{label}: {}", refused.1)).unwrap();
     assert_eq!(collected.blocks, second_reading(members).blocks, "{label}");
 }
 
@@ -310,7 +310,7 @@ fn members_of(file: &[u8]) -> BTreeMap<Vec<u8>, Vec<u8>> {
             .map(|member| (member.name.to_vec(), payload.borrow(member.id).unwrap().to_vec()))
             .collect()
     });
-    collected.unwrap_or_else(|(_, text)| panic!("{text}"))
+    collected.unwrap_or_else(|refused| panic!("{}", refused.1))
 }
 
 /// `def.json` again with `serde_json`: variables and queues.

@@ -2,12 +2,11 @@
 //! sample tree, and what must not matter: key order, white space, pieces, duplicates of files.
 
 use loader_core::arch::{Arch, Engine};
-use loader_core::error::Error;
 use loader_core::limits::Limits;
 use loader_core::manifest::{Detail, dtype};
 use loader_core::policy::Policy;
 use loader_std::inspect::manifest_json;
-use neffload_tests::payload::{Mode, packed, with_manifest};
+use neffload_tests::payload::{Mode, Refused, packed, with_manifest};
 use neffload_tests::trees::Tree;
 use serde_json::{Map, Value, json};
 
@@ -98,7 +97,7 @@ fn base() -> Tree {
     tree
 }
 
-type Outcome = Result<Value, (Error, String)>;
+type Outcome = Result<Value, Refused>;
 
 fn run(tree: &Tree, policy: &Policy, limits: &Limits, mode: Mode) -> Outcome {
     with_manifest(&packed(&tree.members), policy, limits, mode, |manifest, table, _| {
@@ -113,7 +112,7 @@ fn load(tree: &Tree) -> Outcome {
 fn code(outcome: &Outcome) -> String {
     match outcome {
         Ok(_) => "accepted".to_owned(),
-        Err((error, _)) => error.id().to_string(),
+        Err(refused) => refused.0.id().to_string(),
     }
 }
 
@@ -132,12 +131,12 @@ fn remove(file: &str, path: &str) -> Value {
 #[test]
 fn the_small_tree_is_accepted_in_every_mode() {
     let tree = base();
-    let resident = load(&tree).unwrap_or_else(|(_, text)| panic!("{text}"));
+    let resident = load(&tree).unwrap_or_else(|refused| panic!("{}", refused.1));
     let counts = &resident["subgraphs"][0]["engines"]["pool"];
     assert_eq!((counts["dma_blocks"].as_u64(), counts["descs"].as_u64()), (Some(1), Some(2)));
     for mode in [Mode::Streamed, Mode::Chunks(1), Mode::Chunks(3), Mode::Chunks(64)] {
         let outcome = run(&tree, &Policy::default(), &Limits::DEFAULT, mode);
-        assert_eq!(outcome.unwrap_or_else(|(_, text)| panic!("{text}")), resident, "{mode:?}");
+        assert_eq!(outcome.unwrap_or_else(|refused| panic!("{}", refused.1)), resident, "{mode:?}");
     }
 }
 
@@ -308,10 +307,10 @@ fn two_graphs() -> Tree {
 fn two_subgraphs_may_share_one_definition() {
     let mut tree = base();
     tree.apply(&set("kelf-0.json", "/graphs/-", json!({"name": "sg01", "definition": DEF})));
-    let resident = load(&tree).unwrap_or_else(|(_, text)| panic!("{text}"));
+    let resident = load(&tree).unwrap_or_else(|refused| panic!("{}", refused.1));
     assert_eq!(resident["subgraphs"][0]["engines"], resident["subgraphs"][1]["engines"]);
     let streamed = run(&tree, &Policy::default(), &Limits::DEFAULT, Mode::Streamed);
-    assert_eq!(streamed.unwrap_or_else(|(_, text)| panic!("{text}")), resident);
+    assert_eq!(streamed.unwrap_or_else(|refused| panic!("{}", refused.1)), resident);
 }
 
 #[test]
@@ -330,7 +329,7 @@ fn remote_variables_by_every_form() {
             let owner = json!({"type": "tmp-buf", "var_id": 8, "size": 4});
             tree.apply(&set("sg01/def.json", "/var/only_there", owner));
         }
-        let report = load(&tree).unwrap_or_else(|(_, text)| panic!("{text}"));
+        let report = load(&tree).unwrap_or_else(|refused| panic!("{}", refused.1));
         let remote = &report["subgraphs"][0]["vars"][name]["remote"];
         assert_eq!(remote["sg"], 1, "{name}");
         assert_eq!(remote["var_id"], if name == "only_there" { 8 } else { 3 }, "{name}");
@@ -353,7 +352,7 @@ fn manifests_z01() {
     let tree = base();
     let size = tree.members[DEF.as_bytes()].len() as u64;
     let limits = Limits { json_bytes: size - 1, ..Limits::DEFAULT };
-    let (error, _) = run(&tree, &Policy::default(), &limits, Mode::Resident).unwrap_err();
+    let (error, _) = *run(&tree, &Policy::default(), &limits, Mode::Resident).unwrap_err();
     assert_eq!(error.id().to_string(), "E120");
     let text = format!("File sg00/def.json size ({size}) exceeds json parser maximum ({})", size - 1);
     assert_eq!(error.log().to_string(), text);
@@ -402,7 +401,7 @@ fn manifests_z05() {
 #[test]
 fn manifests_z06() {
     let policy = Policy { lnc: Some(1), ..Policy::default() };
-    let (error, _) = run(&two_graphs(), &policy, &Limits::DEFAULT, Mode::Resident).unwrap_err();
+    let (error, _) = *run(&two_graphs(), &policy, &Limits::DEFAULT, Mode::Resident).unwrap_err();
     assert_eq!(error.id().to_string(), "E208");
     assert_eq!(error.log().to_string(), "Insufficient number of pncs, required 2, available 1");
     assert_eq!(error.status().number(), 9);
@@ -463,7 +462,7 @@ fn reversed(value: &Value) -> Value {
 #[test]
 fn key_order_and_white_space_do_not_matter() {
     let tree = two_graphs();
-    let expected = load(&tree).unwrap_or_else(|(_, text)| panic!("{text}"));
+    let expected = load(&tree).unwrap_or_else(|refused| panic!("{}", refused.1));
     let mut other = tree.clone();
     for (name, bytes) in &mut other.members {
         if name.ends_with(b".json") {
@@ -473,7 +472,7 @@ fn key_order_and_white_space_do_not_matter() {
     }
     for mode in [Mode::Resident, Mode::Chunks(1), Mode::Chunks(7)] {
         let outcome = run(&other, &Policy::default(), &Limits::DEFAULT, mode);
-        assert_eq!(outcome.unwrap_or_else(|(_, text)| panic!("{text}")), expected, "{mode:?}");
+        assert_eq!(outcome.unwrap_or_else(|refused| panic!("{}", refused.1)), expected, "{mode:?}");
     }
 }
 
@@ -483,10 +482,10 @@ fn names_may_be_spelt_with_escapes() {
     let spelt = |name: &str| String::from_utf8(tree.members[name.as_bytes()].clone()).unwrap();
     let def = spelt(DEF).replace("\"t\"", "\"\\u0074\"").replace("\"data\"", "\"d\\u0061ta\"");
     let pool = spelt(POOL).replace("\"t\"", "\"\\u0074\"").replace("\"q\"", "\"\\u0071\"");
-    let expected = load(&tree).unwrap_or_else(|(_, text)| panic!("{text}"));
+    let expected = load(&tree).unwrap_or_else(|refused| panic!("{}", refused.1));
     raw(&mut tree, DEF, def.as_bytes());
     raw(&mut tree, POOL, pool.as_bytes());
-    assert_eq!(load(&tree).unwrap_or_else(|(_, text)| panic!("{text}")), expected);
+    assert_eq!(load(&tree).unwrap_or_else(|refused| panic!("{}", refused.1)), expected);
 }
 
 #[test]
@@ -509,7 +508,7 @@ fn tooling_reads_what_a_load_refuses() {
         Mode::Resident,
         |manifest, _, _| look(manifest),
     );
-    outcome.unwrap_or_else(|(_, text)| panic!("{text}"));
+    outcome.unwrap_or_else(|refused| panic!("{}", refused.1));
 }
 
 #[test]
@@ -518,8 +517,8 @@ fn area_classes_are_an_option() {
     tree.apply(&set(DEF, "/var/v/type", json!("shared")));
     assert_eq!(code(&load(&tree)), "E312");
     let policy = Policy { accept_area_classes: true, ..Policy::default() };
-    let report =
-        run(&tree, &policy, &Limits::DEFAULT, Mode::Resident).unwrap_or_else(|(_, text)| panic!("{text}"));
+    let report = run(&tree, &policy, &Limits::DEFAULT, Mode::Resident)
+        .unwrap_or_else(|refused| panic!("{}", refused.1));
     let variable = &report["subgraphs"][0]["vars"]["v"];
     assert_eq!((variable["type"].as_str(), variable["area"].as_str()), (Some("virtual"), Some("shared")));
 }

@@ -7,9 +7,9 @@
 
 use super::events::Events;
 use super::gzip::{Damage, HEADER_BYTES, Header, Layer, Seen};
-use super::tar::Tar;
+use super::tar::{Tar, is_archive_fault};
 use super::workspace::{Layers, Workspace};
-use crate::error::{Code, ContainerCode, Error, Stage};
+use crate::error::{ContainerCode, Error, Stage};
 use crate::limits::{Budget, Limits};
 
 /// The reference's decoding window (container.md §9.3, Confirmed).
@@ -87,11 +87,6 @@ const fn window_end(position: u64) -> u64 {
     position.div_ceil(WINDOW).saturating_mul(WINDOW)
 }
 
-/// True for what the archive itself is at fault for; anything else comes from whoever takes the events.
-fn is_archive_fault(error: &Error) -> bool {
-    matches!(error.code, Code::Container(_)) && matches!(error.id().number, 300..500)
-}
-
 impl<'w> Archive<'w> {
     pub(crate) fn new(work: Workspace<'w>, limits: &Limits) -> Self {
         Self {
@@ -137,7 +132,7 @@ impl<'w> Archive<'w> {
     /// Takes the next payload bytes.
     pub(crate) fn feed<E: Events>(&mut self, mut input: &[u8], events: &mut E) {
         while !matches!(self.phase, Phase::Done(_)) {
-            match self.innermost_pending() {
+            match self.innermost_waiting() {
                 Some(at) => self.forward(at, events),
                 None if input.is_empty() => break,
                 None if self.depth == 0 => {
@@ -155,7 +150,7 @@ impl<'w> Archive<'w> {
     /// The payload ends here.
     pub(crate) fn finish<E: Events>(&mut self, events: &mut E) -> Result<(), Error> {
         for at in 0..self.depth {
-            if matches!(self.phase, Phase::Done(_)) {
+            if matches!(self.phase, Phase::Done(_)) || at >= self.active() {
                 break;
             }
             let damage = self.layer(at).and_then(|layer| layer.finish().err());
@@ -184,15 +179,19 @@ impl<'w> Archive<'w> {
         }
     }
 
-    /// The innermost layer whose output waits.
-    fn innermost_pending(&mut self) -> Option<usize> {
+    /// The innermost layer that can do something without more input.
+    fn innermost_waiting(&mut self) -> Option<usize> {
         let active = self.active();
         let layers = self.layers.first(active)?;
-        layers.iter().rposition(|layer| !layer.pending().is_empty())
+        layers.iter().rposition(|layer| !layer.pending().is_empty() || layer.has_more())
     }
 
-    /// Hands a layer's output to what comes after it.
+    /// Hands a layer's output to what comes after it, or has it make the rest of its output.
     fn forward<E: Events>(&mut self, at: usize, events: &mut E) {
+        if self.layer(at).is_some_and(|layer| layer.pending().is_empty()) {
+            self.decode(at, Some(&[]), events);
+            return;
+        }
         let next = at.saturating_add(1);
         if next < self.active() {
             self.decode(next, None, events);

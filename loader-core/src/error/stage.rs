@@ -5,6 +5,77 @@ use super::table::codes;
 codes! {
     /// Codes of S4 and S5: placement, staging, relocation, registration (numbers ours).
     StageCode {
+        /// P4. staging.md §19, X2.
+        NotEnoughCores = 'S' 101, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "a logical core of at least {a} cores", "Choose a lower --core, or load on a device with more cores.";
+        /// P5.
+        CoreShape = 'S' 102, Invalid, "{a} subgraphs do not make one logical core of {b} cores", "1 subgraph, or one per core", "Set --lnc to the file's own size.";
+        /// Two subgraphs at most share a scratchpad (staging.md §8.4).
+        TooManySubgraphs = 'S' 103, Invalid, "{a} subgraphs share one scratchpad", "at most {b}", "";
+        /// The file is for another architecture.
+        Architecture = 'S' 104, Invalid, "subgraph {c} is for architecture {a}, the device has {b}", "", "Load it on a device of the file's architecture.";
+        /// The last engine must be SP (staging.md §3.3).
+        EngineOrder = 'S' 105, Failure, "the last engine of the kbin is not SP", "engines act, dve, pe, pool, sp", "";
+        /// A reference of the kbin leads nowhere.
+        BadKbin = 'S' 106, Failure, "the kbin record is not consistent: {name}", "", "";
+        /// The group's owner core belongs to someone else (staging.md §8.4).
+        CoreOwnership = 'S' 107, Invalid, "core {a} of the HBM group is not owned by this process", "all cores of the group", "";
+
+        ConstantLength = 'S' 201, Invalid, "constant {name} holds {a} bytes, its variable {b}", "a payload as long as the variable", "";
+        DuplicateVariable = 'S' 202, Invalid, "two variables have the id {a}", "unique ids", "";
+        Alignment = 'S' 203, Invalid, "alignment provided not power of 2. alignment={a}", "a power of two", "";
+        NotPlaced = 'S' 204, Invalid, "Variable {name} is not staged in HBM", "a variable with an address", "";
+        OutOfVariable = 'S' 205, Invalid, "invalid offset in {name}, {a} < ({b} + {c})", "an access inside the variable", "";
+        PointerOffset = 'S' 206, Invalid, "pointer {name} is accessed at offset {b}", "offset 0", "";
+        UnknownVariable = 'S' 207, Invalid, "variable id {a} does not exist", "an id below {b}", "";
+        RemoteSubgraph = 'S' 208, Failure, "remote variable {name} names subgraph {a} of {b}", "an index below {b}", "";
+        RemoteMissing = 'S' 209, Failure, "Failed to find remote variable {a} in relative sg {b}", "", "";
+        RemoteUnplaced = 'S' 210, Failure, "the target of remote variable {name} has no address", "a placed variable", "";
+        SeveralTables = 'S' 211, Invalid, "a subgraph has more than one dge-table: {name}", "at most one (R42)", "";
+        UsageNotLegal = 'S' 212, Invalid, "usage {name} is not legal in host memory", "device memory", "";
+        PointerTarget = 'S' 213, Invalid, "pointer {name} refers to variable {a}, which has no address", "a placed variable, an input or an output", "";
+
+        ScratchPageSize = 'S' 301, Invalid, "Invalid scratchpad page size {a} bytes", "1 to 4294967295 bytes", "";
+        ScratchPages = 'S' 302, Resource, "the scratchpad needs {a} pages", "at most {b}", "Use a larger --page-size.";
+        ScratchSize = 'S' 303, Invalid, "Failed to calculate scratchpad info", "sizes that add up to less than 2^64", "";
+        PageTable = 'S' 304, Resource, "the table of scratchpad pages is full at {a} entries", "", "Give the loader a larger page table.";
+        PageAlignment = 'S' 305, Failure, "scratchpad page at {a:#x} is not 4 KiB aligned", "a multiple of 4096", "";
+
+        RingFull = 'S' 401, QueueFull, "a ring of queue {name} needs more than {b} descriptors", "at most {b} per ring half", "";
+        SidesDiffer = 'S' 402, Invalid, "a descriptor of queue {name} reads {a} and writes {b} bytes", "the same amount on both sides", "";
+        DescriptorForm = 'S' 403, Invalid, "a descriptor of queue {name} has a form that cannot be expanded", "data descriptors with 1 to 32 sources", "";
+        TemplateLimit = 'S' 404, Invalid, "variable {a} at offset {b} does not fit a template address", "an id below 2^19 and an offset below 2^36", "";
+        PaddedCount = 'S' 405, Invalid, "a ring with {a} entries cannot be padded to {b}", "", "";
+        RingPointer = 'S' 406, Invalid, "the ring pointer {a:#x} selects both halves or none", "exactly one of bits 62 and 63", "";
+        EmptySet = 'S' 407, Invalid, "the indirect-copy ring {name} has an empty set", "at least one entry", "";
+        ApproximateBlock = 'S' 408, Invalid, "block {a} of queue {name} can only be approximated", "a plain copy", "Load without --strict.";
+        ExpansionLimit = 'S' 410, Resource, "the descriptors of a subgraph make more than {a} ring entries", "at most {a}", "Raise the limit on ring entries.";
+        IoInDataRing = 'S' 411, Invalid, "queue {name} moves data of {name2}, which has no address before it runs", "inputs and outputs in queues of type in or out", "";
+        ApproximateTable = 'S' 412, Invalid, "{a} activation and DVE tables are placed without the rings that load them", "an exact translation", "Load without --strict.";
+        NoSemaphoreSource = 'S' 409, Failure, "a block with a semaphore has no source word", "", "";
+
+        StreamRemainder = 'S' 501, Invalid, "the {name} stream has {a} bytes", "a multiple of 64", "";
+        ExtensionAlone = 'S' 502, Invalid, "slot {a} of {name} is an extension (da) without its instruction", "a d4 or d9 before it", "";
+        ExtensionMissing = 'S' 503, Invalid, "slot {a} of {name} (opcode {b:x}) lacks its extension", "a da after it", "";
+        UnknownQueue = 'S' 504, Invalid, "slot {a} of {name} triggers the unknown queue {name2}", "a queue of this subgraph", "";
+        UnknownBlock = 'S' 505, Invalid, "slot {a} of {name} triggers block {b} of queue {name2}, which does not exist", "a block of that queue", "";
+        Unsupported = 'S' 506, Invalid, "slot {a} of {name} holds opcode {b:x}, which cannot be translated", "an instruction with a known translation", "Load without --strict, or with --allow-opaque.";
+        UnknownTarget = 'S' 507, Invalid, "slot {a} of {name} branches to something unknown: {name2}", "a label or function of the same engine", "";
+        OperandKind = 'S' 508, Invalid, "slot {a} of {name} has an operand of unknown kind {b:#x}", "marker 0x10, 0x20 or one with bit 3", "";
+        TableIndex = 'S' 509, Invalid, "slot {a} of {name} uses entry {b} of a dge-table with {c} entries", "", "";
+        AddressTooWide = 'S' 510, Invalid, "address {a:#x} does not fit under an operand's marker byte", "less than 2^56", "";
+        BranchTooFar = 'S' 511, Invalid, "slot {a} of {name} branches over {b} bytes", "a displacement of 32 signed bits", "";
+        ImageTooLong = 'S' 512, Invalid, "the image of {name} has {a} slots", "less than 2^32 bytes", "";
+        EngineBlock = 'S' 513, Invalid, "engine block size {a:#x} is not a power of two that divides the alignment {b:#x}", "", "";
+        CollectiveForm = 'S' 514, Invalid, "slot {a} of {name}: collective with {name2}", "", "";
+        DuplicateTarget = 'S' 515, Invalid, "slot {a} of {name} defines {name2} a second time", "unique labels and functions", "";
+
+        DuplicateModel = 'S' 601, InvalidHandle, "model {a} is already resident on core {b}", "", "";
+        UnknownModel = 'S' 602, InvalidHandle, "no loaded model has the handle {a}", "", "";
+        Busy = 'S' 603, Timeout, "model {a} is still in use", "", "Stop using it; its memory is freed by the last user.";
+        Worker = 'S' 604, Failure, "the thread that stages core {a} did not finish", "", "";
+        IdsExhausted = 'S' 605, Resource, "all model ids are used up", "", "Restart the process.";
+        DatastoreFull = 'S' 606, Resource, "the datastore holds {a} objects", "at most 64", "";
+
         ArenaFull = 'S' 801, Resource, "the arena is full: {a} bytes needed, {b} available", "an arena that holds this file", "Give a larger arena; `neffload plan FILE` prints the exact need.";
         Internal = 'S' 901, Failure, "internal invariant broken: {name}", "", "Please report this with the file.";
     }

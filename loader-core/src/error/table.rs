@@ -47,7 +47,7 @@ macro_rules! codes {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name {
-            $($(#[$doc])* #[doc = $text] $variant,)*
+            $($(#[$doc])* #[doc = concat!("`` ", $text, " ``")] $variant,)*
         }
 
         impl $name {

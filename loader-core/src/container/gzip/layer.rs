@@ -71,6 +71,8 @@ pub struct Layer {
     /// The ring has not been filled once in this member, so no distance may reach behind its start.
     fresh: bool,
     state: State,
+    /// The ring was full before the input was used up.
+    full: bool,
     crc: Crc32,
     member_bytes: u32,
     out: u64,
@@ -90,6 +92,7 @@ impl Layer {
             start: 0,
             fresh: true,
             state: State::Ended,
+            full: false,
             crc: Crc32::new(),
             member_bytes: 0,
             out: 0,
@@ -110,6 +113,7 @@ impl Layer {
 
     fn member(&mut self) {
         self.inflate.init();
+        self.full = false;
         (self.start, self.end, self.fresh) = (0, 0, true);
         self.crc = Crc32::new();
         self.member_bytes = 0;
@@ -120,6 +124,11 @@ impl Layer {
     /// Output that waits for the next stage. While there is some, the layer takes no input.
     pub(crate) fn pending(&self) -> &[u8] {
         self.ring.get(self.start..self.end).unwrap_or(&[])
+    }
+
+    /// True if there is more output even without more input.
+    pub(crate) const fn has_more(&self) -> bool {
+        self.full
     }
 
     /// The next stage took `count` bytes.
@@ -224,6 +233,7 @@ impl Layer {
         self.crc.update(self.ring.get(self.start..self.end).unwrap_or(&[]));
         self.out = self.out.saturating_add(u64::try_from(made).unwrap_or(0));
         self.member_bytes = self.member_bytes.wrapping_add(u32::try_from(made).unwrap_or(0));
+        self.full = status == TINFLStatus::HasMoreOutput;
         match status {
             TINFLStatus::Done => {
                 self.state = State::Trailer { bytes: [0; 8], have: 0 };
@@ -246,3 +256,6 @@ impl core::fmt::Debug for Layer {
         write!(f, "Layer({} bytes out, {} members, {:?})", self.out, self.members, self.state)
     }
 }
+
+#[cfg(test)]
+mod tests;

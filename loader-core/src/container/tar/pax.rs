@@ -77,6 +77,7 @@ enum Part {
 /// One block of records.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Records {
+    size: u64,
     /// Bytes of the block that are left.
     left: u64,
     part: Part,
@@ -97,6 +98,7 @@ impl Records {
     /// A block of `size` bytes.
     pub(super) fn new(size: u64) -> Self {
         Self {
+            size,
             left: size,
             part: Part::Length,
             length: 0,
@@ -110,8 +112,14 @@ impl Records {
         }
     }
 
-    pub(super) const fn left(&self) -> u64 {
-        self.left
+    /// Bytes of the block so far.
+    pub(super) const fn taken(&self) -> u64 {
+        self.size.saturating_sub(self.left)
+    }
+
+    /// Where in the block the present line starts.
+    pub(super) const fn line(&self) -> u64 {
+        self.taken().saturating_sub(self.at)
     }
 
     /// Takes the next bytes of the block (not more than it has left).

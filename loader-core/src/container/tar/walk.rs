@@ -29,8 +29,8 @@ enum Step {
     Skip { left: u64, tolerant: bool },
     /// The body of an `L` (`keep`) or `K` record.
     Long { left: u64, keep: bool, fill: u64 },
-    /// The body of an `x` record.
-    Pax { records: Records, fill: u64 },
+    /// The body of an `x` record. The reference reads all of it before it looks, so a fault in it waits.
+    Pax { records: Records, left: u64, fill: u64, fault: Option<Error> },
     /// A block that continues the sparse map of the header.
     OldMap,
     /// A sparse map at the start of the body.
@@ -109,10 +109,16 @@ impl<'w> Tar<'w> {
         Ok(())
     }
 
-    /// Adds where in the archive an error arose.
-    fn place(&self, error: Error) -> Error {
-        let error = if error.at.offset.is_none() { error.offset(self.position) } else { error };
-        if error.at.element.is_none() { error.element(self.entries) } else { error }
+    /// Adds where in the archive a fault lies: the member's header for one in its content, else the byte
+    /// that was read last. Errors of whoever takes the events are left alone.
+    fn place(&self, mut error: Error) -> Error {
+        if !super::is_archive_fault(&error) {
+            return error;
+        }
+        let content = matches!(self.step, Step::Body { .. } | Step::Text { .. } | Step::TextFill { .. });
+        error.at.offset = error.at.offset.or(Some(if content { self.draft.offset } else { self.position }));
+        error.at.element = error.at.element.or(Some(self.entries));
+        error
     }
 
     /// Takes some bytes; at least one, if there is one.
@@ -140,12 +146,18 @@ impl<'w> Tar<'w> {
                 }
                 Ok(self.took(piece.len()))
             }
-            Step::Pax { records, fill } => {
-                let (piece, _) = split(bytes, records.left());
-                records.feed(piece, &mut self.special)?;
-                if records.left() == 0 {
+            Step::Pax { records, left, fill, fault } => {
+                let (piece, _) = split(bytes, *left);
+                *left = left.saturating_sub(wide(piece.len()));
+                let start = self.position.saturating_sub(records.taken());
+                if fault.is_none() {
+                    let fed = records.feed(piece, &mut self.special);
+                    *fault = fed.err().map(|error| error.offset(start.saturating_add(records.line())));
+                }
+                if *left == 0 {
                     let fill = *fill;
-                    records.finish(&mut self.special)?;
+                    let done = fault.map_or_else(|| records.finish(&mut self.special), Err);
+                    done.map_err(|error| error.offset(error.at.offset.unwrap_or(start)))?;
                     self.skip(fill, true);
                 }
                 Ok(self.took(piece.len()))
@@ -269,7 +281,11 @@ impl<'w> Tar<'w> {
         if size > self.limits.pax_bytes {
             return Err(refuse(ContainerCode::PaxLimit).numbers(size, self.limits.pax_bytes));
         }
-        self.step = if size == 0 { Step::Header } else { Step::Pax { records: Records::new(size), fill } };
+        self.step = if size == 0 {
+            Step::Header
+        } else {
+            Step::Pax { records: Records::new(size), left: size, fill, fault: None }
+        };
         Ok(())
     }
 

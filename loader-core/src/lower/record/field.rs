@@ -96,7 +96,7 @@ macro_rules! leaf {
         }
     )*};
 }
-pub(super) use leaf;
+pub(crate) use leaf;
 
 leaf!(U16, U32, U64, I64, u8, i8);
 

@@ -56,7 +56,7 @@ macro_rules! records {
         }
     )*};
 }
-pub(super) use records;
+pub(crate) use records;
 
 /// Declares an enumeration that keeps unknown values: a number of the record with names for the known ones.
 macro_rules! open_enums {
@@ -121,4 +121,4 @@ macro_rules! open_enums {
         $crate::lower::record::field::leaf!($name);
     )*};
 }
-pub(super) use open_enums;
+pub(crate) use open_enums;

@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::inspect::InspectArguments;
 use crate::pack::PackArguments;
 use clap::{Args, Parser, Subcommand};
 
@@ -26,6 +27,8 @@ pub(crate) struct Common {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// What is in a file: header, digest, members, graph, subgraphs
+    Inspect(InspectArguments),
     /// Write a NEFF from a folder or from another NEFF
     Pack(PackArguments),
 }

@@ -4,6 +4,7 @@
 //! operating-system error.
 
 mod arguments;
+mod inspect;
 mod output;
 mod pack;
 mod trouble;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
 
 fn run(command: Command, output: &mut Output) -> Result<Answer, Trouble> {
     match command {
+        Command::Inspect(arguments) => inspect::run(&arguments, output),
         Command::Pack(arguments) => pack::run(&arguments, output),
     }
 }

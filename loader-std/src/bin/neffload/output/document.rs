@@ -20,6 +20,20 @@ impl Document {
         self.0.insert(key.to_owned(), value.into());
         self
     }
+
+    /// The value of a key; null if it is not set.
+    pub(crate) fn get(&self, key: &str) -> &Value {
+        self.0.get(key).unwrap_or(&Value::Null)
+    }
+
+    /// Appends the items of one array to the array of a key.
+    pub(crate) fn append(&mut self, key: &str, items: Value) -> &mut Self {
+        let present = self.0.entry(key.to_owned()).or_insert_with(|| Value::Array(Vec::new()));
+        if let (Value::Array(present), Value::Array(items)) = (present, items) {
+            present.extend(items);
+        }
+        self
+    }
 }
 
 impl fmt::Display for Document {

@@ -1,0 +1,58 @@
+//! A hash of bytes by address that does not depend on the order or the cuts of the writes.
+//!
+//! Memory is read as little-endian 64-bit words; the hash is the sum of `word · weight(address)` modulo
+//! the prime 2^61 − 1. A write that covers a part of a word contributes exactly its bytes' share of that
+//! product, so any chunking of the same bytes gives the same sum. Not a cryptographic hash.
+
+const PRIME: u64 = (1 << 61) - 1;
+
+const fn fold(n: u128) -> u64 {
+    let low = (n & PRIME as u128) as u64;
+    let high = (n >> 61) as u64;
+    let sum = (low + (high & PRIME)) + (high >> 61);
+    if sum >= PRIME { sum - PRIME } else { sum }
+}
+
+/// Adds two hashes of disjoint bytes.
+pub(super) const fn add(a: u64, b: u64) -> u64 {
+    fold(a as u128 + b as u128)
+}
+
+/// A well mixed number (splitmix64's finaliser).
+pub(super) const fn mix(n: u64) -> u64 {
+    let n = n.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let n = (n ^ (n >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let n = (n ^ (n >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    n ^ (n >> 31)
+}
+
+/// The share of one (possibly partial, zero-filled) word at word index `index`.
+fn word(index: u64, value: u64) -> u64 {
+    fold(u128::from(value) * u128::from(mix(index) >> 3))
+}
+
+/// The hash of `bytes` lying at byte `at`.
+pub(super) fn hash(at: u64, bytes: &[u8]) -> u64 {
+    let skew = (at % 8) as usize;
+    let mut index = at / 8;
+    let mut sum = 0;
+    let head = if skew == 0 { 0 } else { bytes.len().min(8 - skew) };
+    let (first, rest) = bytes.split_at(head);
+    if head != 0 {
+        let mut buffer = [0; 8];
+        buffer[skew..skew + head].copy_from_slice(first);
+        sum = add(sum, word(index, u64::from_le_bytes(buffer)));
+        index += 1;
+    }
+    let (words, last) = rest.as_chunks::<8>();
+    for value in words {
+        sum = add(sum, word(index, u64::from_le_bytes(*value)));
+        index += 1;
+    }
+    if !last.is_empty() {
+        let mut buffer = [0; 8];
+        buffer[..last.len()].copy_from_slice(last);
+        sum = add(sum, word(index, u64::from_le_bytes(buffer)));
+    }
+    sum
+}

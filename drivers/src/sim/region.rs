@@ -1,0 +1,93 @@
+//! Address ranges: HBM regions, on-chip windows, registers, and the memory that was freed once.
+
+use super::config::{Config, Profile};
+use loader_core::device::{DevAddr, Place};
+
+/// Allocation granule and least allocation of the driver (staging.md §7.2, Confirmed).
+pub(super) const GRANULE: u64 = 4096;
+/// Requests up to this many bytes come from the small-object pool (staging.md §7.2, Confirmed).
+const SMALL_LIMIT: u64 = 512 << 10;
+/// Bytes of the small-object pool at the top of a region (staging.md §7.2, Confirmed).
+const SMALL_POOL: u64 = 1 << 30;
+/// Bytes of a core's on-chip window (staging.md §22, Confirmed).
+const STATE_BUFFER: u64 = 0x200_0000;
+/// Where host memory lies. Ours; only its being apart from every channel matters.
+const HOST_BASE: u64 = 0x4000_0000_0000;
+const HOST_BYTES: u64 = 1 << 40;
+
+/// The on-chip window of a core (staging.md §18.6).
+pub(super) const fn state_buffer(core: u16) -> (DevAddr, u64) {
+    (DevAddr(0x8000_0000_0000 + core as u64 * STATE_BUFFER), STATE_BUFFER)
+}
+
+/// The increment register of a semaphore (R28, our choice).
+pub(super) const fn semaphore(core: u16, index: u32) -> DevAddr {
+    DevAddr(0xA000_0000_0000 + core as u64 * 0x400_0000 + 0x270_1800 + 4 * index as u64)
+}
+
+/// Number of regions: host, then main and small pool per channel.
+pub(super) const REGIONS: usize = 9;
+
+/// Which region serves a request; `None` if the place does not exist.
+pub(super) fn region_of(config: &Config, place: Place, size: u64, contiguous: bool) -> Option<usize> {
+    match place {
+        Place::Host => Some(0),
+        Place::Hbm(channel) if channel < config.channels() => {
+            let small = config.profile == Profile::Driver && size <= SMALL_LIMIT && !contiguous;
+            Some(1 + 2 * usize::from(channel) + usize::from(small))
+        }
+        Place::Hbm(_) => None,
+    }
+}
+
+/// The usable addresses of a region.
+pub(super) fn range_of(config: &Config, region: usize) -> (u64, u64) {
+    if region == 0 {
+        return (HOST_BASE, HOST_BASE + HOST_BYTES);
+    }
+    let channel = ((region - 1) / 2) as u64;
+    let base = channel << 36;
+    let start = base + config.reserve;
+    let end = match config.profile {
+        Profile::Tiny(bytes) => start + bytes,
+        _ => base + config.stack_bytes(),
+    };
+    let split = if config.profile == Profile::Driver { end - SMALL_POOL } else { end };
+    if region % 2 == 1 { (start, split) } else { (split, end) }
+}
+
+/// Up to 64 disjoint ranges of page numbers; beyond that, neighbours are merged.
+#[derive(Clone, Debug)]
+pub(super) struct Freed {
+    ranges: [(u64, u64); 64],
+    len: usize,
+}
+
+impl Freed {
+    pub(super) const NONE: Self = Self { ranges: [(0, 0); 64], len: 0 };
+
+    pub(super) fn contains(&self, page: u64) -> bool {
+        self.ranges[..self.len].iter().any(|&(first, last)| (first..last).contains(&page))
+    }
+
+    pub(super) fn add(&mut self, mut first: u64, mut last: u64) {
+        let mut kept = 0;
+        for at in 0..self.len {
+            let (a, b) = self.ranges[at];
+            if a <= last && first <= b {
+                (first, last) = (first.min(a), last.max(b));
+            } else {
+                self.ranges[kept] = (a, b);
+                kept += 1;
+            }
+        }
+        self.len = kept;
+        if self.len == self.ranges.len() {
+            self.len -= 1;
+            let (a, b) = self.ranges[self.len];
+            return self.add(first.min(a), last.max(b));
+        }
+        self.ranges[self.len] = (first, last);
+        self.len += 1;
+    }
+}

@@ -1,0 +1,361 @@
+//! The machine: allocation, content, faults, and one number for all of it.
+
+use super::config::{Config, Profile};
+use super::event::{Event, EventKind, Tag};
+use super::fault::{Attempt, Count, Faults};
+use super::ledger::{Counters, Ledger};
+use super::region::{Freed, GRANULE, REGIONS, range_of, region_of};
+use super::storage::{NIL, Slot, Storage};
+use loader_core::device::{AllocSpec, CoreId, DevAddr, DeviceError, Granted, MemHandle, Place, Usage};
+
+/// A live block, as a listing shows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Live {
+    /// Its handle.
+    pub handle: MemHandle,
+    /// The core it is for.
+    pub core: CoreId,
+    /// Where.
+    pub place: Place,
+    /// What for.
+    pub usage: Usage,
+    /// First address.
+    pub base: DevAddr,
+    /// Bytes asked for.
+    pub size: u64,
+    /// Bytes reserved.
+    pub reserved: u64,
+    /// Alignment asked for.
+    pub align: u64,
+    /// The start of its tag.
+    pub tag: Tag,
+}
+
+/// The state machine. See the module's page.
+#[derive(Debug)]
+pub struct SimState<S> {
+    pub(super) config: Config,
+    pub(super) storage: S,
+    pub(super) heads: [u32; REGIONS],
+    free_slots: u32,
+    pub(super) freed: Freed,
+    pub(super) ledger: Ledger,
+    pub(super) counters: Counters,
+    pub(super) faults: Faults,
+    pub(super) count: Count,
+}
+
+impl<S: Storage> SimState<S> {
+    /// Switches a machine on.
+    pub fn new(config: Config, storage: S) -> Self {
+        let mut state = Self {
+            config,
+            storage,
+            heads: [NIL; REGIONS],
+            free_slots: NIL,
+            freed: Freed::NONE,
+            ledger: Ledger::EMPTY,
+            counters: Counters::default(),
+            faults: Faults::NONE,
+            count: Count::default(),
+        };
+        state.chain_free(0);
+        state
+    }
+
+    /// Puts the slots from `first` on into the free list, lowest index first.
+    fn chain_free(&mut self, first: usize) {
+        let slots = self.storage.slots_mut();
+        for at in (first..slots.len()).rev() {
+            slots[at].next = self.free_slots;
+            self.free_slots = at as u32;
+        }
+    }
+
+    /// The usage ledger.
+    pub const fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// What happened so far.
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The event log.
+    pub fn events(&self) -> &[Event] {
+        self.storage.events()
+    }
+
+    /// Empties the event log.
+    pub fn clear_events(&mut self) {
+        self.storage.clear_events();
+    }
+
+    /// Sets the rules for failing and restarts their counting.
+    pub fn set_faults(&mut self, faults: Faults) {
+        self.faults = faults;
+        self.count = Count::default();
+    }
+
+    /// Allocations, writes and reads since the rules were set.
+    pub const fn operations(&self) -> u64 {
+        self.count.operations()
+    }
+
+    /// Live blocks by region and address.
+    pub fn live(&self) -> impl Iterator<Item = Live> + '_ {
+        self.heads.iter().flat_map(|&head| Chain { slots: self.storage.slots(), at: head })
+    }
+
+    pub(super) fn log(&mut self, kind: EventKind, address: u64, size: u64) {
+        if self.storage.logs() && !self.storage.push_event(Event { kind, address, size }) {
+            self.counters.lost_events += 1;
+        }
+    }
+
+    pub(super) fn fault(&mut self, attempt: Attempt) -> bool {
+        let hit = self.faults.hits(attempt, &self.count);
+        self.counters.faults += u64::from(hit);
+        hit
+    }
+
+    /// As [`loader_core::device::Device::alloc`].
+    ///
+    /// # Errors
+    /// Any [`DeviceError`].
+    pub fn alloc(&mut self, spec: &AllocSpec<'_>) -> Result<Granted, DeviceError> {
+        let result = self.try_alloc(spec);
+        let (core, usage, align, tag) = (spec.core.0, spec.usage, spec.align, Tag::new(spec.tag));
+        match &result {
+            Ok(granted) => {
+                self.log(EventKind::Alloc { core, usage, align, tag }, granted.base.0, spec.size);
+            }
+            Err(_) => self.log(EventKind::Refused { core, usage, align, tag }, 0, spec.size),
+        }
+        result
+    }
+
+    fn try_alloc(&mut self, spec: &AllocSpec<'_>) -> Result<Granted, DeviceError> {
+        self.count.allocs += 1;
+        if self.fault(Attempt::Alloc { core: spec.core.0, usage: spec.usage }) {
+            return Err(DeviceError::OutOfMemory);
+        }
+        let region = self.check_spec(spec)?;
+        let guard = if self.config.profile == Profile::FlatGuard { GRANULE } else { 0 };
+        let reserved = spec.size.checked_next_multiple_of(GRANULE).ok_or(DeviceError::BadRequest)?;
+        let wanted = Wanted { bytes: reserved, align: spec.align.max(GRANULE), guard };
+        let gap =
+            if spec.contiguous { self.last_fit(region, wanted) } else { self.first_fit(region, wanted) };
+        let (base, before) = gap.ok_or(DeviceError::OutOfMemory)?;
+        let slot = self.take_slot()?;
+        self.link(slot, region, before);
+        let entry = &mut self.storage.slots_mut()[slot as usize];
+        *entry = Slot {
+            live: true,
+            generation: entry.generation.wrapping_add(1),
+            next: entry.next,
+            region: region as u8,
+            core: spec.core,
+            place: spec.place,
+            usage: spec.usage,
+            base,
+            size: spec.size,
+            reserved,
+            align: spec.align,
+            digest: 0,
+            tag: Tag::new(spec.tag),
+        };
+        let handle = MemHandle { slot, generation: entry.generation };
+        self.book(spec.core, spec.place, spec.usage, spec.size, true);
+        self.counters.allocs += 1;
+        Ok(Granted { handle, base: DevAddr(base), bytes: reserved })
+    }
+
+    /// The driver's refusals (staging.md §7.2), then the region that serves the request.
+    fn check_spec(&self, spec: &AllocSpec<'_>) -> Result<usize, DeviceError> {
+        let aligned = spec.align == 0 || spec.align.is_power_of_two();
+        let host = spec.place == Place::Host;
+        if spec.size == 0 || spec.size > i64::MAX as u64 || !aligned || spec.core.0 >= self.config.cores {
+            return Err(DeviceError::BadRequest);
+        }
+        if host && spec.align > 1 {
+            return Err(DeviceError::BadRequest);
+        }
+        if self.config.profile == Profile::NoAlign && spec.align > 1 {
+            return Err(DeviceError::AlignmentUnsupported);
+        }
+        region_of(&self.config, spec.place, spec.size, spec.contiguous).ok_or(DeviceError::BadRequest)
+    }
+
+    fn take_slot(&mut self) -> Result<u32, DeviceError> {
+        if self.free_slots == NIL {
+            let len = self.storage.slots().len();
+            if !self.storage.grow_slots() {
+                return Err(DeviceError::OutOfMemory);
+            }
+            self.chain_free(len);
+        }
+        let slot = self.free_slots;
+        self.free_slots = self.storage.slots()[slot as usize].next;
+        Ok(slot)
+    }
+
+    /// Lowest fitting address, and the slot after which it lies (`NIL` for the front).
+    fn first_fit(&self, region: usize, wanted: Wanted) -> Option<(u64, u32)> {
+        let (mut cursor, end) = range_of(&self.config, region);
+        let mut before = NIL;
+        let mut next = self.heads[region];
+        loop {
+            let limit = self.storage.slots().get(next as usize).map_or(end, |slot| slot.base);
+            if let Some(base) = wanted.lowest(cursor, limit) {
+                return Some((base, before));
+            }
+            let slot = self.storage.slots().get(next as usize)?;
+            cursor = slot.base + slot.reserved;
+            before = next;
+            next = slot.next;
+        }
+    }
+
+    /// Highest fitting address: contiguous scratchpad pages grow down (staging.md §7.2, R41).
+    fn last_fit(&self, region: usize, wanted: Wanted) -> Option<(u64, u32)> {
+        let (mut cursor, end) = range_of(&self.config, region);
+        let mut best = None;
+        let mut before = NIL;
+        let mut next = self.heads[region];
+        loop {
+            let limit = self.storage.slots().get(next as usize).map_or(end, |slot| slot.base);
+            if let Some(base) = wanted.highest(cursor, limit) {
+                best = Some((base, before));
+            }
+            let Some(slot) = self.storage.slots().get(next as usize) else { return best };
+            cursor = slot.base + slot.reserved;
+            before = next;
+            next = slot.next;
+        }
+    }
+
+    fn link(&mut self, slot: u32, region: usize, before: u32) {
+        let slots = self.storage.slots_mut();
+        let place = match slots.get_mut(before as usize) {
+            Some(previous) => &mut previous.next,
+            None => &mut self.heads[region],
+        };
+        let next = core::mem::replace(place, slot);
+        slots[slot as usize].next = next;
+    }
+
+    fn unlink(&mut self, slot: u32) {
+        let next = self.storage.slots()[slot as usize].next;
+        let region = usize::from(self.storage.slots()[slot as usize].region);
+        let mut at = self.heads[region];
+        if at == slot {
+            self.heads[region] = next;
+            return;
+        }
+        while let Some(entry) = self.storage.slots_mut().get_mut(at as usize) {
+            if entry.next == slot {
+                entry.next = next;
+                return;
+            }
+            at = entry.next;
+        }
+    }
+
+    fn book(&mut self, core: CoreId, place: Place, usage: Usage, bytes: u64, plus: bool) {
+        let Place::Hbm(channel) = place else { return };
+        let row = &mut self.ledger.cores[usize::from(core.0)];
+        let total = &mut self.ledger.channels[usize::from(channel)];
+        if plus {
+            row.add(usage, bytes);
+            *total += bytes;
+        } else {
+            row.sub(usage, bytes);
+            *total -= bytes;
+        }
+    }
+
+    pub(super) fn slot_of(&mut self, handle: MemHandle) -> Result<Slot, DeviceError> {
+        match self.storage.slots().get(handle.slot as usize) {
+            Some(slot) if slot.live && slot.generation == handle.generation => Ok(*slot),
+            _ => {
+                self.counters.stale_handles += 1;
+                Err(DeviceError::BadHandle)
+            }
+        }
+    }
+
+    /// As [`loader_core::device::Device::free`].
+    ///
+    /// # Errors
+    /// [`DeviceError::BadHandle`].
+    pub fn free(&mut self, handle: MemHandle) -> Result<(), DeviceError> {
+        let slot = match self.storage.slots().get(handle.slot as usize) {
+            Some(slot) if slot.live && slot.generation == handle.generation => *slot,
+            _ => {
+                self.counters.double_frees += 1;
+                return Err(DeviceError::BadHandle);
+            }
+        };
+        self.unlink(handle.slot);
+        let entry = &mut self.storage.slots_mut()[handle.slot as usize];
+        entry.live = false;
+        entry.next = self.free_slots;
+        self.free_slots = handle.slot;
+        let pages = (slot.base / GRANULE, (slot.base + slot.reserved) / GRANULE);
+        self.storage.drop_pages(pages.0, pages.1);
+        self.freed.add(pages.0, pages.1);
+        self.book(slot.core, slot.place, slot.usage, slot.size, false);
+        self.counters.frees += 1;
+        self.log(EventKind::Free, slot.base, slot.size);
+        Ok(())
+    }
+}
+
+/// A request inside a region.
+#[derive(Clone, Copy)]
+struct Wanted {
+    bytes: u64,
+    align: u64,
+    guard: u64,
+}
+
+impl Wanted {
+    fn lowest(self, from: u64, to: u64) -> Option<u64> {
+        let base = from.checked_add(self.guard)?.checked_next_multiple_of(self.align)?;
+        (base.checked_add(self.bytes)?.checked_add(self.guard)? <= to).then_some(base)
+    }
+
+    fn highest(self, from: u64, to: u64) -> Option<u64> {
+        let top = to.checked_sub(self.guard)?.checked_sub(self.bytes)?;
+        let base = top - top % self.align;
+        (base >= from.checked_add(self.guard)?).then_some(base)
+    }
+}
+
+struct Chain<'a> {
+    slots: &'a [Slot],
+    at: u32,
+}
+
+impl Iterator for Chain<'_> {
+    type Item = Live;
+
+    fn next(&mut self) -> Option<Live> {
+        let index = self.at;
+        let slot = self.slots.get(index as usize)?;
+        self.at = slot.next;
+        Some(Live {
+            handle: MemHandle { slot: index, generation: slot.generation },
+            core: slot.core,
+            place: slot.place,
+            usage: slot.usage,
+            base: DevAddr(slot.base),
+            size: slot.size,
+            reserved: slot.reserved,
+            align: slot.align,
+            tag: slot.tag,
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! The simulated device by itself.
+
+extern crate std;
+
+use super::*;
+use loader_core::arch::Arch;
+use loader_core::device::{AllocSpec, CoreId, Device, DeviceError, Granted, Place, Usage};
+use std::string::ToString;
+use std::vec;
+use std::vec::Vec;
+
+struct Memory {
+    slots: Vec<Slot>,
+    frames: Vec<Frame>,
+    events: Vec<Event>,
+}
+
+fn memory() -> Memory {
+    Memory { slots: vec![Slot::EMPTY; 64], frames: vec![Frame::EMPTY; 64], events: vec![Event::EMPTY; 256] }
+}
+
+fn start<'a>(memory: &'a mut Memory, profile: Profile, content: Content) -> LocalSim<'a> {
+    let config = Config { profile, content, ..Config::flat(Arch::Cayman) };
+    LocalSim::new(config, Fixed::new(&mut memory.slots, &mut memory.frames, &mut memory.events))
+}
+
+fn spec(size: u64, align: u64) -> AllocSpec<'static> {
+    let usage = Usage::Weight;
+    AllocSpec { core: CoreId(0), place: Place::Hbm(0), size, align, usage, tag: "t", contiguous: false }
+}
+
+fn take(sim: &LocalSim<'_>, size: u64, align: u64) -> Granted {
+    sim.alloc(&spec(size, align)).unwrap()
+}
+
+#[test]
+fn first_fit_reuses_the_lowest_gap() {
+    let mut memory = memory();
+    let sim = start(&mut memory, Profile::Flat, Content::Full);
+    let a = take(&sim, 1, 0);
+    let b = take(&sim, 4097, 64);
+    let c = take(&sim, 10, 0x8000);
+    assert_eq!((a.base.0, b.base.0, c.base.0), (0x100_0000, 0x100_1000, 0x100_8000));
+    assert_eq!((a.bytes, b.bytes), (4096, 8192));
+    sim.free(b.handle).unwrap();
+    assert_eq!(take(&sim, 100, 0).base.0, 0x100_1000);
+    assert_eq!(take(&sim, 0x6000, 0).base.0, 0x100_2000);
+    sim.audit().unwrap();
+}
+
+#[test]
+fn memory_is_fresh_then_dead() {
+    let mut memory = memory();
+    let sim = start(&mut memory, Profile::Flat, Content::Full);
+    let block = take(&sim, 5000, 0);
+    sim.write(block.handle, 4090, &[1; 10]).unwrap();
+    let mut out = [0; 12];
+    sim.read(block.handle, 4089, &mut out).unwrap();
+    assert_eq!(out, [0xCD, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0xCD]);
+    sim.free(block.handle).unwrap();
+    let again = take(&sim, 5000, 0);
+    sim.write(again.handle, 0, &[7]).unwrap();
+    sim.read(again.handle, 4089, &mut out).unwrap();
+    assert_eq!(out, [0xDD; 12]);
+    sim.audit().unwrap();
+}
+
+#[test]
+fn stale_handles_and_ranges_are_refused_and_counted() {
+    let mut memory = memory();
+    let sim = start(&mut memory, Profile::Flat, Content::Full);
+    let block = take(&sim, 100, 0);
+    assert_eq!(sim.write(block.handle, 4090, &[0; 7]), Err(DeviceError::OutOfRange));
+    assert_eq!(sim.write(block.handle, u64::MAX, &[0; 7]), Err(DeviceError::OutOfRange));
+    sim.free(block.handle).unwrap();
+    assert_eq!(sim.free(block.handle), Err(DeviceError::BadHandle));
+    let other = take(&sim, 100, 0);
+    assert_eq!(other.handle.slot, block.handle.slot);
+    assert_eq!(sim.write(block.handle, 0, &[0]), Err(DeviceError::BadHandle));
+    let count = sim.counters();
+    assert_eq!((count.out_of_range, count.double_frees, count.stale_handles), (2, 1, 1));
+    assert_eq!(sim.audit().unwrap_err().invariant, 3);
+}
+
+#[test]
+fn stray_writes_break_i8() {
+    let mut memory = memory();
+    let sim = start(&mut memory, Profile::Flat, Content::Full);
+    let block = take(&sim, 100, 0);
+    sim.write(block.handle, 96, &[0; 5]).unwrap();
+    assert_eq!(sim.audit().unwrap_err().invariant, 8);
+}
+
+#[test]
+fn hash_ignores_history_and_sees_content() {
+    for content in [Content::Full, Content::Digest] {
+        let mut memory = memory();
+        let sim = start(&mut memory, Profile::Flat, content);
+        let empty = sim.hash();
+        let block = take(&sim, 100, 0);
+        let blank = sim.hash();
+        assert_ne!(empty, blank);
+        sim.write(block.handle, 3, b"abcdefghijklmnopqrstuvwxyz").unwrap();
+        let whole = sim.hash();
+        assert_ne!(blank, whole);
+        sim.free(block.handle).unwrap();
+        assert_eq!(sim.hash(), empty);
+    }
+}
+
+#[test]
+fn digest_does_not_depend_on_cuts() {
+    let bytes: Vec<u8> = (0..200u8).collect();
+    let whole = digest::hash(0x100_0003, &bytes);
+    for cut in 0..bytes.len() {
+        let (a, b) = bytes.split_at(cut);
+        let sum = digest::add(digest::hash(0x100_0003 + cut as u64, b), digest::hash(0x100_0003, a));
+        assert_eq!(sum, whole, "cut {cut}");
+    }
+}
+
+#[test]
+fn contiguous_pages_grow_down_and_fit_together() {
+    for profile in [Profile::Flat, Profile::Driver] {
+        let mut memory = memory();
+        let sim = start(&mut memory, profile, Content::Discard);
+        let page = AllocSpec { usage: Usage::Scratchpad, contiguous: true, ..spec(64 << 20, 0x40_0000) };
+        let pages: Vec<_> = (0..3).map(|_| sim.alloc(&page).unwrap()).collect();
+        let top = if profile == Profile::Driver { 23u64 << 30 } else { 24u64 << 30 };
+        assert_eq!(pages[0].base.0, top - (64 << 20));
+        assert_eq!(pages[2].base.0, top - 3 * (64 << 20));
+        sim.audit().unwrap();
+    }
+}
+
+#[test]
+fn driver_keeps_small_objects_apart() {
+    let mut memory = memory();
+    let sim = start(&mut memory, Profile::Driver, Content::Discard);
+    assert_eq!(take(&sim, 512 << 10, 0).base.0, 23 << 30);
+    assert_eq!(take(&sim, (512 << 10) + 1, 0).base.0, 0x100_0000);
+    let host = AllocSpec { place: Place::Host, ..spec(1, 64) };
+    assert_eq!(sim.alloc(&host), Err(DeviceError::BadRequest));
+    assert_eq!(sim.alloc(&AllocSpec { place: Place::Hbm(4), ..spec(1, 0) }), Err(DeviceError::BadRequest));
+    assert_eq!(sim.alloc(&AllocSpec { core: CoreId(8), ..spec(1, 0) }), Err(DeviceError::BadRequest));
+}
+
+#[test]
+fn faults_hit_exactly_their_operation() {
+    let mut memory = memory();
+    let sim = start(&mut memory, Profile::Flat, Content::Discard);
+    sim.set_faults(Faults::one(Fault::Operation(3)));
+    let block = take(&sim, 10, 0);
+    sim.write(block.handle, 0, &[1]).unwrap();
+    assert_eq!(sim.write(block.handle, 0, &[1]), Err(DeviceError::Io(5)));
+    sim.write(block.handle, 0, &[1]).unwrap();
+    assert_eq!(sim.operations(), 4);
+    sim.set_faults(Faults::one(Fault::Usage(Usage::Cc)).and(Fault::AfterBytes(2)));
+    assert!(sim.alloc(&AllocSpec { usage: Usage::Cc, ..spec(1, 0) }).is_err());
+    sim.write(block.handle, 0, &[1, 2]).unwrap();
+    assert!(sim.alloc(&spec(1, 0)).is_err());
+}
+
+#[test]
+fn log_lines_read_as_specified() {
+    let mut memory = memory();
+    let sim = start(&mut memory, Profile::Flat, Content::Full);
+    let block = take(&sim, 10, 64);
+    sim.write(block.handle, 2, b"a").unwrap();
+    sim.free(block.handle).unwrap();
+    let lines: Vec<_> = sim.with(|state| state.events().iter().map(ToString::to_string).collect());
+    assert_eq!(
+        lines,
+        [
+            "alloc core=0 usage=WEIGHT size=10 align=64 tag=t -> 0x1000000",
+            "write 0x1000002 len=1 fnv=e40c292c",
+            "free 0x1000000",
+        ]
+    );
+}
+
+#[test]
+fn unaligned_profile_refuses_and_tiny_ends() {
+    let mut memory = memory();
+    let sim = start(&mut memory, Profile::NoAlign, Content::Discard);
+    assert_eq!(sim.alloc(&spec(1, 2)), Err(DeviceError::AlignmentUnsupported));
+    take(&sim, 1, 1);
+    let sim = start(&mut memory, Profile::Tiny(8192), Content::Discard);
+    take(&sim, 4096, 0);
+    take(&sim, 4096, 0);
+    assert_eq!(sim.alloc(&spec(1, 0)), Err(DeviceError::OutOfMemory));
+}

@@ -1,0 +1,207 @@
+//! From a block's descriptors to pairs of ring entries (R9, R29, R33 to R36, R39, R40).
+//!
+//! The two sides of a descriptor are walked together and cut where either one's run ends; each piece
+//! is a *run*. Runs are numbered through the block; run k goes to instance k mod n. A run is cut into
+//! entries of at most 65,536 bytes and makes one packet, or several if it has too many entries. Nothing is
+//! stored: pairs go to a [`PairSink`] one by one.
+
+use super::ring::{MOST_BYTES, packet_limit};
+use super::walk::{Walk, extent};
+use crate::arch::Arch;
+use crate::error::{Error, Stage, StageCode};
+use crate::lower::KbinView;
+use crate::lower::record::{Ap, Desc, DescFlags, DescType, Op};
+
+/// Most sources of one descriptor (lowering.md §2.5).
+const MOST_SOURCES: usize = 32;
+
+/// An end of a transfer: a byte offset in a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    /// The variable.
+    pub var: u32,
+    /// Bytes from its start.
+    pub off: u64,
+}
+
+/// One source entry and one destination entry at the same ring position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// Ring instance, 0 to n.
+    pub instance: u32,
+    /// Source.
+    pub from: End,
+    /// Destination.
+    pub to: End,
+    /// Bytes read.
+    pub tx: u32,
+    /// Bytes written; differs from `tx` for a cast only.
+    pub rx: u32,
+    /// First of its packet.
+    pub first: bool,
+    /// Last of its packet.
+    pub last: bool,
+    /// Last of its run.
+    pub run_end: bool,
+}
+
+/// Takes the pairs of a block in ring order per instance.
+pub trait PairSink {
+    /// One pair of entries.
+    ///
+    /// # Errors
+    /// Ends the expansion.
+    fn pair(&mut self, pair: &Pair) -> Result<(), Error>;
+}
+
+/// What a block amounts to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockTotals {
+    /// Descriptors of the file.
+    pub descriptors: u32,
+    /// Runs; instances 0 to `runs` (at most n) are used.
+    pub runs: u64,
+    /// Bytes written to destinations.
+    pub bytes: u64,
+    /// What the device does is not encoded in full: gather arithmetic, cast, transpose.
+    pub approximate: bool,
+}
+
+/// Expands one block over `rings` instances.
+///
+/// # Errors
+/// A descriptor whose sides differ or whose form is unknown; what `sink` refuses.
+pub fn expand_block<S: PairSink>(
+    kbin: &KbinView<'_>,
+    descs: &[Desc],
+    rings: u32,
+    arch: Arch,
+    sink: &mut S,
+) -> Result<BlockTotals, Error> {
+    let mut totals = BlockTotals::default();
+    for (index, desc) in descs.iter().enumerate() {
+        let at = |error: Error| error.element(u32::try_from(index).unwrap_or(u32::MAX));
+        let mut sides = Sides::new(kbin, desc).map_err(at)?;
+        totals.descriptors = totals.descriptors.saturating_add(1);
+        totals.bytes = totals.bytes.saturating_add(sides.bytes);
+        totals.approximate |= sides.approximate;
+        while let Some(units) = sides.piece() {
+            let instance = totals.runs.checked_rem(u64::from(rings.max(1))).unwrap_or(0);
+            let instance = u32::try_from(instance).unwrap_or(0);
+            sides.emit(units, instance, packet_limit(arch), sink).map_err(at)?;
+            totals.runs = totals.runs.saturating_add(1);
+        }
+    }
+    Ok(totals)
+}
+
+fn fault(code: StageCode) -> Error {
+    Error::new(Stage::Plan, code)
+}
+
+/// Both sides of a descriptor, walked together.
+struct Sides<'m> {
+    to: (u32, Walk<'m>),
+    from: heapless::Vec<(u32, Walk<'m>), MOST_SOURCES>,
+    /// Bytes of one unit on the source side and on the destination side.
+    units: (u64, u64),
+    bytes: u64,
+    approximate: bool,
+}
+
+impl<'m> Sides<'m> {
+    fn new(kbin: &KbinView<'m>, desc: &Desc) -> Result<Self, Error> {
+        let form = || fault(StageCode::DescriptorForm);
+        let to = kbin.to(desc).ok_or_else(form)?;
+        let sources = kbin.from(desc);
+        let first = sources.first().ok_or_else(form)?;
+        if desc.form() != DescType::DATA {
+            return Err(form());
+        }
+        let units = Self::unit_bytes(desc, first, to).ok_or_else(form)?;
+        let start = |ap: &Ap, unit| Walk::new(kbin.dims(ap), ap.off.get(), unit).ok_or_else(form);
+        let walk = start(to, units.1)?;
+        let total = walk.units().ok_or_else(form)?;
+        let mut from = heapless::Vec::new();
+        for ap in sources {
+            let side = start(ap, units.0)?;
+            let read = side.units().ok_or_else(form)?;
+            if read != total {
+                return Err(fault(StageCode::SidesDiffer).numbers(read, total));
+            }
+            from.push((ap.var_id.get(), side)).map_err(|_| form())?;
+        }
+        let plain = desc.operation() == Op::COPY && sources.len() == 1 && units.0 == units.1;
+        let approximate = !plain || desc.flags.has(DescFlags::CAST);
+        let bytes = total.saturating_mul(units.1);
+        Ok(Self { to: (to.var_id.get(), walk), from, units, bytes, approximate })
+    }
+
+    /// 1 and 1 byte; for a cast the two element sizes (R39).
+    fn unit_bytes(desc: &Desc, from: &Ap, to: &Ap) -> Option<(u64, u64)> {
+        if !desc.flags.has(DescFlags::CAST) {
+            return Some((1, 1));
+        }
+        let size = |ap: &Ap| ap.element_type().bytes().map(u64::from);
+        Some((size(from)?, size(to)?))
+    }
+
+    /// Units of the next run; `None` at the end.
+    fn piece(&self) -> Option<u64> {
+        let left = self.from.iter().map(|(_, walk)| walk.left()).fold(self.to.1.left(), u64::min);
+        (left > 0).then_some(left)
+    }
+
+    /// One run: chunk by chunk, the sources of a chunk one after the other (R35).
+    fn emit<S: PairSink>(
+        &mut self,
+        units: u64,
+        instance: u32,
+        limit: u32,
+        sink: &mut S,
+    ) -> Result<(), Error> {
+        let sources = u32::try_from(self.from.len()).unwrap_or(u32::MAX);
+        let chunks_a_packet = u64::from(limit.checked_div(sources).unwrap_or(1).max(1));
+        let most = MOST_BYTES.checked_div(self.units.0.max(self.units.1)).unwrap_or(1).max(1);
+        let chunks = units.div_ceil(most);
+        let mut left = units;
+        for chunk in 0..chunks {
+            let now = left.min(most);
+            left = left.saturating_sub(now);
+            let in_packet = chunk.checked_rem(chunks_a_packet).unwrap_or(0);
+            let run_end = left == 0;
+            let packet_end = run_end || in_packet.saturating_add(1) == chunks_a_packet;
+            let (tx, rx) = (now.saturating_mul(self.units.0), now.saturating_mul(self.units.1));
+            let mut before = sources;
+            for (var, walk) in &self.from {
+                before = before.saturating_sub(1);
+                let last = before == 0;
+                sink.pair(&Pair {
+                    instance,
+                    from: End { var: *var, off: walk.offset() },
+                    to: End { var: self.to.0, off: self.to.1.offset() },
+                    tx: u32::try_from(tx).unwrap_or(u32::MAX),
+                    rx: u32::try_from(rx).unwrap_or(u32::MAX),
+                    first: in_packet == 0 && before.saturating_add(1) == sources,
+                    last: last && packet_end,
+                    run_end: last && run_end,
+                })?;
+            }
+            self.to.1.advance(now);
+            for (_, walk) in &mut self.from {
+                walk.advance(now);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the sides of a descriptor touch: variable, first byte and end of every access pattern.
+pub fn extents<'m>(
+    kbin: &KbinView<'m>,
+    desc: &Desc,
+) -> impl Iterator<Item = (u32, Option<(u64, u64)>)> + use<'m> {
+    let kbin = *kbin;
+    let all = kbin.to(desc).into_iter().chain(kbin.from(desc));
+    all.map(move |ap| (ap.var_id.get(), extent(kbin.dims(ap), ap.off.get())))
+}

@@ -1,0 +1,18 @@
+//! Records of a placed model (staging.md §5): the reference's own where it has one, ours beside them.
+//!
+//! Pointers of the reference are 8-byte [`ArenaRef`](crate::arena::ArenaRef)s, as in the records of
+//! lowering; where a record of ours needs a field that the reference lacks, it lies in the
+//! reference's padding or unknown bytes and says so.
+
+mod memory;
+mod model;
+mod program;
+mod queue;
+
+pub use memory::{DMem, PlaceArm, VarPlace};
+pub use model::{Bridge, FeatureMap, LoadParams, Model, Registered, STATE_READY, Tally};
+pub(in crate::plan) use program::pseudo_index;
+pub use program::{
+    Bind, Image, InstrAddrs, NoteKind, Opaque, PatchList, SlotNote, Span, Target, TargetKind, Why,
+};
+pub use queue::{BlockFlags, BlockRec, Feed, FeedKind, RING_RX, RING_TX, RingRec};

@@ -1,0 +1,214 @@
+//! Engine images and what is known about their slots (staging.md §5.10, §12.1; R2, R6).
+
+use crate::arena::ArenaRef;
+use crate::lower::record::Pad;
+use crate::lower::record::layout::{open_enums, records};
+use zerocopy::little_endian::{U16, U32, U64};
+
+open_enums! {
+    /// What a note about a slot says; notes exist only while a plan is made.
+    NoteKind(U32, u32) {
+        BIND = 1 "bound at execute",
+        RESOLVED = 2 "resolved operand",
+        OPAQUE = 3 "opaque",
+        DELETE = 4 "deleted",
+        MODIFY = 5 "fixed up",
+        LABEL = 6 "label",
+        FUNCTION = 7 "function",
+        CALL = 8 "call",
+        BRANCH = 9 "branch to a label",
+    }
+
+    /// Why a slot is opaque.
+    Why(U32, u32) {
+        OPCODE = 1 "no known lowering",
+        REGISTER = 2 "operand offset in a register",
+        EXTENDED = 3 "request with an extension",
+        OPERAND = 4 "operand of unknown kind",
+    }
+
+    /// What a branch can go to.
+    TargetKind(U32, u32) {
+        LABEL = 1 "label",
+        FUNCTION = 2 "function",
+    }
+}
+
+records! {
+    /// A byte range of an image.
+    Span: 16 {
+        /// From the image's start.
+        0 off: U64,
+        /// Bytes.
+        8 size: U64,
+    }
+
+    /// Device ranges of an engine's program (staging.md §5.10, Confirmed; the first range is the whole
+    /// image, X13).
+    InstrAddrs: 56 {
+        /// Its [`DMem`](super::DMem).
+        0 block: ArenaRef,
+        /// The whole image.
+        8 first: Span,
+        /// Model switch.
+        24 model_switch: Span,
+        /// Main code.
+        40 main: Span,
+    }
+
+    /// Position-map records of one engine (Confirmed).
+    PatchList: 16 {
+        /// Records.
+        0 count: U32,
+        /// Room; equal here.
+        4 capacity: U32,
+        /// [`PatchEntry`](crate::lower::record::PatchEntry) records.
+        8 entries: ArenaRef,
+    }
+
+    /// What is known about one engine's image (ours).
+    Image: 200 {
+        /// Engine number.
+        0 engine: U32,
+        /// Index of its [`DMem`](super::DMem).
+        4 block: U32,
+        /// Slots before the main code.
+        8 preamble: U32,
+        /// Slots of the main code.
+        12 main: U32,
+        /// Slots after the main code.
+        16 postamble: U32,
+        /// Slots of functions.
+        20 function: U32,
+        /// Operands that became absolute addresses.
+        24 patched: U32,
+        /// Operands that became template words (R2).
+        28 bound: U32,
+        /// Slots with an operand whose offset is in a register (R3).
+        32 register_indirect: U32,
+        /// Opaque slots (R6), an extension counted with its instruction (R38).
+        36 opaque: U32,
+        /// Slots whose lowering keeps the slot count but not every bit.
+        40 approximate: U32,
+        /// Source slots.
+        44 source: U32,
+        /// First source slot of the functions.
+        48 function_source: U32,
+        /// Padding.
+        52 pad: Pad<4>,
+        /// Pseudo slots by opcode: `c1` to `df` at 0 to 30, `a9` at 31 (R5).
+        56 pseudo: [U32; 32],
+        /// Records of the position map.
+        184 patches: PatchList,
+    }
+
+    /// An operand that is bound when the model runs (R2).
+    Bind: 24 {
+        /// Engine number.
+        0 engine: u8,
+        /// Operand within the slot, from 0.
+        1 operand: u8,
+        /// Padding.
+        2 pad: U16,
+        /// Slot within the image.
+        4 slot: U32,
+        /// The input or output.
+        8 var: U32,
+        /// Padding.
+        12 pad1: Pad<4>,
+        /// Bytes from its start.
+        16 off: U64,
+    }
+
+    /// A slot that is kept byte for byte (R6).
+    Opaque: 32 {
+        /// Engine number.
+        0 engine: u8,
+        /// Opcode.
+        1 opcode: u8,
+        /// Slots, 2 with an extension.
+        2 slots: u8,
+        /// 1 if `queue` and `block` are known.
+        3 trigger: u8,
+        /// Why.
+        4 why: Why,
+        /// Source slot, from 0.
+        8 source: U32,
+        /// Slot within the image.
+        12 slot: U32,
+        /// Slot of the triggered queue.
+        16 queue: U16,
+        /// Padding.
+        18 pad: U16,
+        /// Index of the triggered [`BlockRec`](super::BlockRec).
+        20 block: U32,
+        /// Padding.
+        24 pad1: Pad<8>,
+    }
+
+    /// A place that branches go to.
+    Target: 24 {
+        /// Engine number.
+        0 engine: U32,
+        /// Label or function.
+        4 kind: TargetKind,
+        /// Slot within the image.
+        8 slot: U32,
+        /// Label id.
+        12 id: U32,
+        /// Function name, 32 bytes, NUL-filled.
+        16 name: ArenaRef,
+    }
+
+    /// A note about a slot, kept at the arena's tail while a plan is made.
+    SlotNote: 40 {
+        /// What it says.
+        0 kind: NoteKind,
+        /// Subgraph.
+        4 core: u8,
+        /// Engine number.
+        5 engine: u8,
+        /// Opcode.
+        6 opcode: u8,
+        /// Operand, or slots of an opaque.
+        7 operand: u8,
+        /// Source slot, from 0.
+        8 source: U32,
+        /// Section: a [`PatchSection`](crate::lower::record::PatchSection) number.
+        12 section: U32,
+        /// Slot within the section.
+        16 slot: U32,
+        /// Variable, label, block index, or [`Why`].
+        20 id: U32,
+        /// Offset, or queue slot plus 1.
+        24 value: U64,
+        /// Function name.
+        32 name: ArenaRef,
+    }
+}
+
+impl Image {
+    /// Slots in all.
+    #[must_use]
+    pub fn slots(&self) -> u64 {
+        [self.preamble, self.main, self.postamble, self.function]
+            .into_iter()
+            .map(|slots| u64::from(slots.get()))
+            .sum()
+    }
+
+    /// Slots with that opcode, if it is one that `pseudo` counts.
+    #[must_use]
+    pub fn pseudo_count(&self, opcode: u8) -> u32 {
+        pseudo_index(opcode).and_then(|index| self.pseudo.get(index)).map_or(0, |count| count.get())
+    }
+}
+
+/// Index of a pseudo-opcode in [`Image::pseudo`] (R5).
+pub(in crate::plan) fn pseudo_index(opcode: u8) -> Option<usize> {
+    match opcode {
+        0xA9 => Some(31),
+        0xC1..=0xDF => opcode.checked_sub(0xC1).map(usize::from),
+        _ => None,
+    }
+}

@@ -1,0 +1,113 @@
+//! Rings, blocks and copies of a core (staging.md §5.9, §10.4).
+
+use crate::arena::ArenaRef;
+use crate::lower::record::Pad;
+use crate::lower::record::layout::{open_enums, records};
+use zerocopy::little_endian::{U16, U32, U64};
+
+/// [`RingRec::side`]: the half that reads.
+pub const RING_TX: u32 = 1;
+/// [`RingRec::side`]: the half that writes.
+pub const RING_RX: u32 = 2;
+
+open_enums! {
+    /// What a copy from the file feeds.
+    FeedKind(U32, u32) {
+        CONSTANT = 1 "constant",
+        PROGRAM = 2 "program",
+        TABLE = 3 "table",
+    }
+}
+
+records! {
+    /// One ring half (staging.md §10.4, Confirmed; queue and instance lie in the padding).
+    RingRec: 32 {
+        /// [`RING_TX`] or [`RING_RX`].
+        0 side: U32,
+        /// Slot of the queue in the kbin (ours).
+        4 queue: U16,
+        /// Hardware instance within the queue (ours).
+        6 instance: U16,
+        /// Its [`DMem`]; null for a ring without entries (R32).
+        8 block: ArenaRef,
+        /// Bytes from the block's start; always 0.
+        16 offset: U64,
+        /// Entries.
+        24 used: U32,
+        /// Room for entries; 0 without a block.
+        28 capacity: U32,
+    }
+
+    /// One DMA block: what the reference's block-to-descriptor-count table (§5.9) answers, by queue and id.
+    BlockRec: 56 {
+        /// Slot of the queue.
+        0 queue: U16,
+        /// Ring instance of the kbin (`queue_instances`).
+        2 instance: U16,
+        /// Block id.
+        4 id: U32,
+        /// Descriptors of the file.
+        8 descriptors: U32,
+        /// Instances that got a run, 0 to n.
+        12 instances: U32,
+        /// Runs.
+        16 runs: U64,
+        /// Bytes written to destinations.
+        24 bytes: U64,
+        /// Completion semaphore; counts only with [`BlockFlags::SEMAPHORE`].
+        32 semaphore: U32,
+        /// [`BlockFlags`].
+        36 flags: U32,
+        /// Its position in the kbin's instance.
+        40 ordinal: U32,
+        /// Padding.
+        44 pad: Pad<4>,
+        /// Function name, in the kbin's records.
+        48 function: ArenaRef,
+    }
+
+    /// Bytes of a member that go to the device. Sorted by member, so that one pass over the file serves all.
+    Feed: 40 {
+        /// Member.
+        0 member: U32,
+        /// What for.
+        4 kind: FeedKind,
+        /// Subgraph.
+        8 core: U16,
+        /// Engine number, for programs.
+        10 engine: U16,
+        /// Index of the [`DMem`](super::DMem) of that core.
+        12 block: U32,
+        /// First byte within the member.
+        16 off: U64,
+        /// Bytes.
+        24 len: U64,
+        /// Padding.
+        32 pad: Pad<8>,
+    }
+}
+
+/// Marks of a [`BlockRec`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockFlags;
+
+impl BlockFlags {
+    /// It ends with semaphore copies.
+    pub const SEMAPHORE: u32 = 1;
+    /// Not all that the device does is encoded (R35, R39, R40).
+    pub const APPROXIMATE: u32 = 2;
+}
+
+impl BlockRec {
+    /// Completion semaphore.
+    #[must_use]
+    pub const fn semaphore(&self) -> Option<u32> {
+        if self.flags.get() & BlockFlags::SEMAPHORE == 0 { None } else { Some(self.semaphore.get()) }
+    }
+
+    /// True if not all that the device does is encoded.
+    #[must_use]
+    pub const fn is_approximate(&self) -> bool {
+        self.flags.get() & BlockFlags::APPROXIMATE != 0
+    }
+}
