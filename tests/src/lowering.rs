@@ -27,7 +27,7 @@ pub struct Lowered {
 }
 
 impl Lowered {
-    /// The remarks with that code, such as `W501`.
+    /// The remarks with that code, such as `W601`.
     #[must_use]
     pub fn noted(&self, code: &str) -> Vec<&Error> {
         self.notes.iter().filter(|note| note.id().to_string() == code).collect()

@@ -300,8 +300,8 @@ fn graphs_out_of_order_and_io_of_two_sizes_are_remarks() {
     let mut first = Set::base();
     first.name = b"sg02".to_vec();
     let lowered = by_hand(vec![first, second], &Policy::DEFAULT).unwrap();
-    assert_eq!(lowered.noted("W502").len(), 1);
-    let sizes: Vec<_> = lowered.noted("W505").iter().map(|note| (note.at.a, note.at.b)).collect();
+    assert_eq!(lowered.noted("W602").len(), 1);
+    let sizes: Vec<_> = lowered.noted("W605").iter().map(|note| (note.at.a, note.at.b)).collect();
     assert_eq!(sizes, [(64, 32)]);
     let kbin = lowered.kbins.kbin(0).unwrap();
     assert_eq!((kbin.subgraph_name(), kbin.dir()), (&b"sg02"[..], &b"sg00"[..]));

@@ -32,7 +32,7 @@ fn lowering_t12() {
     let (lowered, parsed) = Package::base().engine("pe", json!({"dma": []}), &bytes).lower().unwrap();
     let pe = lowered.kbins.kbin(0).unwrap().engine(Engine::Pe).unwrap();
     assert_eq!((pe.ninstr, parsed.bytes(pe.blob.unwrap())), (1, &bytes[..]));
-    let notes = lowered.noted("W501");
+    let notes = lowered.noted("W601");
     assert_eq!((notes.len(), notes[0].at.a), (1, 36));
 }
 
@@ -42,7 +42,7 @@ fn lowering_t13() {
     let (lowered, parsed) = Package::base().engine("act", json!({"dma": []}), &bytes).lower().unwrap();
     let act = lowered.kbins.kbin(0).unwrap().engine(Engine::Act).unwrap();
     assert_eq!((act.ninstr, parsed.bytes(act.blob.unwrap())), (0, &bytes[..]));
-    assert_eq!(lowered.noted("W501")[0].at.a, 63);
+    assert_eq!(lowered.noted("W601")[0].at.a, 63);
 }
 
 #[test]

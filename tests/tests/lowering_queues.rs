@@ -88,7 +88,7 @@ fn lowering_t61() {
     let legacy = Policy { allow_legacy: true, ..Policy::DEFAULT };
     let mut input = Working::new(vec![queues(2, vec![queue])]);
     let lowered = lower_input(&input.clone(), &mut input, &legacy).unwrap();
-    assert_eq!(lowered.noted("W506").len(), 1);
+    assert_eq!(lowered.noted("W606").len(), 1);
     assert_eq!(lowered.kbins.kbin(0).unwrap().queues().next().unwrap().record.owner, EngType::POOL);
 }
 

@@ -232,9 +232,9 @@ fn a_default_library_joins_by_name() {
     let kbin = narrowed.kbins.kbin(0).unwrap();
     assert_eq!(kbin.ucode_libs().nth(1).unwrap().functions[0].name.as_bytes(), b"sort");
     let none = by_hand(Set { ext_isa: Some(vec![b"what".to_vec()]), ..set.clone() }, &policy).unwrap();
-    assert_eq!(none.noted("W504").len(), 1);
+    assert_eq!(none.noted("W604").len(), 1);
     let other = by_hand(Set { target: 4, ext_isa: Some(Vec::new()), ..set }, &policy).unwrap();
-    assert_eq!((other.kbins.kbin(0).unwrap().ucode_libs().count(), other.noted("W507").len()), (2, 1));
+    assert_eq!((other.kbins.kbin(0).unwrap().ucode_libs().count(), other.noted("W607").len()), (2, 1));
     let same = Set { libraries: vec![Library::new("all", 0x40)], ..Set::base() };
     assert_eq!(by_hand(same, &policy).unwrap_err().id().to_string(), "L504");
 }

@@ -76,13 +76,13 @@ codes! {
         ScratchpadPages = 'L' 907, Resource, "the scratchpad of core {c} takes {a} pages", "at most {b}", "";
         PatchSection = 'L' 908, Invalid, "Failed to find section {a} in the patch list", "section main or function", "";
         PatchBounds = 'L' 909, Invalid, "device_ip {a:#x} is out of bounds of main and function buffer", "", "";
-        InstrTail = 'W' 501, Success, "the instructions of {name} end with {a} bytes that fill no slot", "whole 64-byte slots", "";
-        GraphOrder = 'W' 502, Success, "subgraph {name} stands before {name2}", "subgraphs in the order of their names", "";
-        SizeMismatch = 'W' 503, Success, "constant {name} has {a} bytes of payload, its entry says {b}", "", "";
-        NoDefaultFunctions = 'W' 504, Success, "No default Extended Isa functions found. This will lead to hangs.", "functions of the default library {name}", "";
-        IoSizesDiffer = 'W' 505, Success, "the cores disagree on the size of {name}: {a} and {b} bytes", "one size", "";
-        OwnerAssumed = 'W' 506, Success, "DMA queue {name} has no owner; pool is assumed", "an owner", "";
-        NoDefaultLibrary = 'W' 507, Success, "the file asks for functions of the default library, which this host does not supply", "", "";
-        ProfileUnread = 'W' 508, Success, "the profiles of an activation set could not be read to their end", "profile_meta_data of numbers that fit their fields", "";
+        InstrTail = 'W' 601, Success, "the instructions of {name} end with {a} bytes that fill no slot", "whole 64-byte slots", "";
+        GraphOrder = 'W' 602, Success, "subgraph {name} stands before {name2}", "subgraphs in the order of their names", "";
+        SizeMismatch = 'W' 603, Success, "constant {name} has {a} bytes of payload, its entry says {b}", "", "";
+        NoDefaultFunctions = 'W' 604, Success, "No default Extended Isa functions found. This will lead to hangs.", "functions of the default library {name}", "";
+        IoSizesDiffer = 'W' 605, Success, "the cores disagree on the size of {name}: {a} and {b} bytes", "one size", "";
+        OwnerAssumed = 'W' 606, Success, "DMA queue {name} has no owner; pool is assumed", "an owner", "";
+        NoDefaultLibrary = 'W' 607, Success, "the file asks for functions of the default library, which this host does not supply", "", "";
+        ProfileUnread = 'W' 608, Success, "the profiles of an activation set could not be read to their end", "profile_meta_data of numbers that fit their fields", "";
     }
 }
