@@ -13,8 +13,8 @@ pub mod loader;
 pub mod members;
 pub mod memory;
 pub mod pack;
-pub mod runtime;
 pub mod report;
+pub mod runtime;
 pub mod walk;
 
 mod chain;
