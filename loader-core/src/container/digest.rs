@@ -70,7 +70,7 @@ impl Order {
 pub struct DigestVerdict {
     /// The package's algorithm.
     pub algorithm: Algorithm,
-    /// The payload's digest in the first [`Algorithm::len`] bytes; `None` if it was not computed.
+    /// The payload's digest in the first [`Algorithm::digest_len`] bytes; `None` if it was not computed.
     pub computed: Option<[u8; 32]>,
     /// The header's whole `hash` field.
     pub stored: [u8; 32],
