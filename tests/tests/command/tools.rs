@@ -12,7 +12,7 @@ const TREES: [&str; 5] = ["mlp-1core", "lnc2-decode", "cc-allreduce", "legacy-ke
 fn packed(label: &str) -> Option<Scratch> {
     let samples = shared()?.join("samples");
     let folder = Scratch::new(label);
-    std::fs::create_dir_all(folder.join("inner")).unwrap();
+    fs::create_dir_all(folder.join("inner")).unwrap();
     for tree in TREES {
         let source = samples.join(tree).join("neff");
         let mut command = neffload();

@@ -1,0 +1,7 @@
+//! The command as a user runs it.
+
+mod container;
+mod inspect;
+mod load;
+mod pack;
+mod tools;

@@ -1,0 +1,13 @@
+//! S0 and S1: the cases of container.md §18, and the container against independent readers.
+
+mod chunking;
+mod differential;
+mod fuzz_replay;
+mod guard;
+mod gzip;
+mod header;
+mod members;
+mod preflight;
+mod streamed;
+mod tar;
+mod tools;

@@ -1,0 +1,12 @@
+//! S3: the cases of lowering.md §14, layouts, products and arenas.
+
+mod bytes;
+mod cores;
+mod engines;
+mod fuzz;
+mod layout;
+mod queues;
+mod real;
+mod sample;
+mod sections;
+mod vars;

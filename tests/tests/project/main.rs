@@ -1,0 +1,6 @@
+//! The project's own promises: fixtures, documents, dependencies, golden files.
+
+mod dependencies;
+mod documents;
+mod fixtures;
+mod pack_golden;
