@@ -3,4 +3,5 @@
 mod dependencies;
 mod documents;
 mod fixtures;
+mod fuzz_replay;
 mod pack_golden;
