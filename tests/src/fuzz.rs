@@ -9,19 +9,32 @@ pub use container::{chunking, gzip_stream, header, tar_archive, two_pieces, whol
 pub use json::{diff as json_diff, lex as json_lex};
 pub use manifest::manifest;
 
-/// A target: its name, its body, and inputs to begin with.
-pub type Target = (&'static str, fn(&[u8]), fn() -> Vec<Vec<u8>>);
+/// A target.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Its name: that of the binary.
+    pub name: &'static str,
+    /// Runs one input.
+    ///
+    /// # Panics
+    /// If a property fails.
+    pub run: fn(&[u8]),
+    /// Inputs to begin with.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+    /// Bytes of the longest input that is worth its time.
+    pub longest: usize,
+}
 
 /// All targets.
 pub const TARGETS: [Target; 8] = [
-    ("header", header, container::header_seeds),
-    ("gzip", gzip_stream, container::gzip_seeds),
-    ("tar", tar_archive, container::tar_seeds),
-    ("container", whole, container::whole_seeds),
-    ("chunking", chunking, container::chunking_seeds),
-    ("json_lex", json_lex, json::lex_seeds),
-    ("json_diff", json_diff, json::diff_seeds),
-    ("manifest", manifest, manifest::seeds),
+    Target { name: "header", run: header, seeds: container::header_seeds, longest: 1 << 11 },
+    Target { name: "gzip", run: gzip_stream, seeds: container::gzip_seeds, longest: 1 << 16 },
+    Target { name: "tar", run: tar_archive, seeds: container::tar_seeds, longest: 1 << 16 },
+    Target { name: "container", run: whole, seeds: container::whole_seeds, longest: 1 << 16 },
+    Target { name: "chunking", run: chunking, seeds: container::chunking_seeds, longest: 1 << 16 },
+    Target { name: "json_lex", run: json_lex, seeds: json::lex_seeds, longest: 1 << 14 },
+    Target { name: "json_diff", run: json_diff, seeds: json::diff_seeds, longest: 1 << 14 },
+    Target { name: "manifest", run: manifest, seeds: manifest::seeds, longest: 400 },
 ];
 
 /// Cuts a text into pieces of the lengths that `cuts` stands for, over and over; one piece without cuts.

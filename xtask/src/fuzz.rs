@@ -1,14 +1,14 @@
 //! `cargo xtask fuzz`: writes first inputs and runs every target for some time.
 
 use anyhow::{Context, Result, bail};
-use neffload_tests::fuzz::TARGETS;
+use neffload_tests::fuzz::{TARGETS, Target};
 use neffload_tests::workspace;
 use std::fs;
 use std::process::Command;
 
 pub(crate) fn run(seconds: u32, only: Option<&str>) -> Result<()> {
     let folder = workspace().join("tests/fuzz");
-    for (name, _, seeds) in TARGETS {
+    for Target { name, seeds, longest, .. } in TARGETS {
         if only.is_some_and(|only| only != name) {
             continue;
         }
@@ -17,12 +17,16 @@ pub(crate) fn run(seconds: u32, only: Option<&str>) -> Result<()> {
         for (number, seed) in seeds().into_iter().enumerate() {
             fs::write(corpus.join(format!("seed-{number:02}")), seed)?;
         }
+        if seconds == 0 {
+            continue;
+        }
         println!("== {name}: {seconds} s");
         let status = Command::new("cargo")
             .args(["+nightly", "fuzz", "run", "--fuzz-dir"])
             .arg(&folder)
             .arg(name)
-            .args(["--", "-max_len=65536", "-print_final_stats=1", "-timeout=20", "-rss_limit_mb=2048"])
+            .args(["--", "-print_final_stats=1", "-timeout=20", "-rss_limit_mb=2048"])
+            .arg(format!("-max_len={longest}"))
             .arg(format!("-max_total_time={seconds}"))
             .current_dir(workspace())
             .status()

@@ -31,7 +31,7 @@ enum Chore {
     },
     /// Run the fuzz targets, each for some time (needs cargo-fuzz and a nightly toolchain)
     Fuzz {
-        /// Seconds for each target
+        /// Seconds for each target; 0 only writes the first inputs
         #[arg(long, default_value_t = 60)]
         seconds: u32,
         /// Only this target

@@ -75,6 +75,9 @@ pub(crate) struct Archive<'w> {
     inflated: Budget,
     limits: Limits,
     sound: bool,
+    /// Damage of a layer whose output before it is still on its way: what is delivered, and with it the
+    /// verdict, must not depend on how much a layer decodes at a time.
+    held: Option<(usize, Damage)>,
 }
 
 fn refuse(code: ContainerCode) -> Error {
@@ -98,6 +101,7 @@ impl<'w> Archive<'w> {
             inflated: Budget::new(limits.inflated_bytes),
             limits: *limits,
             sound: true,
+            held: None,
         }
     }
 
@@ -132,7 +136,16 @@ impl<'w> Archive<'w> {
     /// Takes the next payload bytes.
     pub(crate) fn feed<E: Events>(&mut self, mut input: &[u8], events: &mut E) {
         while !matches!(self.phase, Phase::Done(_)) {
-            match self.innermost_waiting() {
+            let waiting = self.innermost_waiting();
+            if let Some((at, damage)) = self.held.filter(|&(at, _)| waiting.is_none_or(|other| other < at)) {
+                self.held = None;
+                // A layer that the settling has passed is not looked at any more.
+                if at < self.active() {
+                    self.damaged(at, damage, events);
+                }
+                continue;
+            }
+            match waiting {
                 Some(at) => self.forward(at, events),
                 None if input.is_empty() => break,
                 None if self.depth == 0 => {
@@ -335,7 +348,8 @@ impl<'w> Archive<'w> {
                 used
             }
             Err(damage) => {
-                self.damaged(at, damage, events);
+                self.held = Some((at, damage));
+                self.settled();
                 0
             }
         }
@@ -355,14 +369,6 @@ impl<'w> Archive<'w> {
             self.phase = Phase::Done(result);
             return;
         }
-        // What the layer had decoded before the damage is lost with its window, but the tar reader may be
-        // done with what lies before that window.
-        if let Phase::Walk = self.phase
-            && self.depth == at.saturating_add(1)
-            && self.rest_before_damage(at, events)
-        {
-            return;
-        }
         let top = self.depth.saturating_sub(1);
         let out = self.layer(top).map_or(0, |layer| layer.out());
         let opened = !matches!(self.phase, Phase::Probe) && self.tar.opened() && out > WINDOW;
@@ -375,29 +381,6 @@ impl<'w> Archive<'w> {
             (Damage::Trailer, true) => ContainerCode::Trailer,
         };
         self.phase = Phase::Done(Err(refuse(code).offset(out)));
-    }
-
-    /// Gives the tar reader the output that came out together with the damage. True if it stopped in a
-    /// window before the damaged one, which makes the damage a remark.
-    fn rest_before_damage<E: Events>(&mut self, at: usize, events: &mut E) -> bool {
-        let Self { layers, tar, .. } = self;
-        let Some(layer) = layers.first(at.saturating_add(1)).and_then(|layers| layers.get_mut(at)) else {
-            return false;
-        };
-        let first_bad = layer.out().saturating_sub(1) / WINDOW;
-        let start = layer.out().saturating_sub(u64::try_from(layer.pending().len()).unwrap_or(0));
-        let good = usize::try_from(first_bad.saturating_mul(WINDOW).saturating_sub(start)).unwrap_or(0);
-        let outcome = tar.feed(layer.pending().get(..good).unwrap_or(&[]), events);
-        layer.taken(usize::MAX);
-        match outcome {
-            Ok(()) if !tar.ended() => return false,
-            Err(error) if !is_archive_fault(&error) => self.phase = Phase::Done(Err(error)),
-            result => {
-                events.note(refuse(ContainerCode::WAfterEnd));
-                self.phase = Phase::Done(result);
-            }
-        }
-        true
     }
 }
 
