@@ -2,9 +2,11 @@
 
 mod json;
 mod survey;
+mod unpacker;
 
 pub use json::{digest_json, features_json, file_json, header_json, hex, log, table_json, text};
 pub use survey::{Ask, Row, Survey, survey};
+pub use unpacker::Unpacker;
 
 use loader_core::container::{Store, StoreFull};
 

@@ -6,6 +6,7 @@ pub mod command;
 pub mod container;
 pub mod errors_page;
 pub mod fixtures;
+pub mod fuzz;
 pub mod lowering;
 
 pub mod payload;

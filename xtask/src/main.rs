@@ -2,6 +2,7 @@
 
 mod errors;
 mod fixtures;
+mod fuzz;
 mod test;
 
 use anyhow::Result;
@@ -28,6 +29,15 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
+    /// Run the fuzz targets, each for some time (needs cargo-fuzz and a nightly toolchain)
+    Fuzz {
+        /// Seconds for each target
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
+        /// Only this target
+        #[arg(long)]
+        target: Option<String>,
+    },
     /// Everything CI runs: format, lints, documentation, tests
     Test {
         /// Also the long sweeps
@@ -40,6 +50,7 @@ fn main() -> Result<()> {
     match Arguments::parse().chore {
         Chore::Fixtures { check } => fixtures::run(check),
         Chore::Errors { check } => errors::run(check),
+        Chore::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
         Chore::Test { full } => test::run(full),
     }
 }

@@ -28,7 +28,7 @@ impl Algorithm {
 
     /// Digest length in bytes.
     #[must_use]
-    pub const fn len(self) -> usize {
+    pub const fn digest_len(self) -> usize {
         match self {
             Self::Sha256 => 32,
             Self::Md5 => 16,
@@ -95,19 +95,19 @@ impl DigestVerdict {
     /// The computed digest, shortened to its length.
     #[must_use]
     pub fn computed_bytes(&self) -> Option<&[u8]> {
-        self.computed.as_ref()?.get(..self.algorithm.len())
+        self.computed.as_ref()?.get(..self.algorithm.digest_len())
     }
 
     /// The stored digest, shortened to its length.
     #[must_use]
     pub fn stored_bytes(&self) -> &[u8] {
-        self.stored.get(..self.algorithm.len()).unwrap_or(&[])
+        self.stored.get(..self.algorithm.digest_len()).unwrap_or(&[])
     }
 
     /// The bytes of the `hash` field after the digest.
     #[must_use]
     pub fn unused_tail(&self) -> &[u8] {
-        self.stored.get(self.algorithm.len()..).unwrap_or(&[])
+        self.stored.get(self.algorithm.digest_len()..).unwrap_or(&[])
     }
 
     /// True if the header holds the payload's digest in either form.
@@ -136,8 +136,8 @@ impl DigestVerdict {
 }
 
 fn order_of(algorithm: Algorithm, computed: &[u8; 32], stored: &[u8; 32]) -> Option<Order> {
-    let computed = computed.get(..algorithm.len())?;
-    let stored = stored.get(..algorithm.len())?;
+    let computed = computed.get(..algorithm.digest_len())?;
+    let stored = stored.get(..algorithm.digest_len())?;
     if stored == computed {
         return Some(Order::Plain);
     }

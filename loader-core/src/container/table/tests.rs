@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::as_conversions)]
 extern crate std;
 use super::{Builder, Kept, MemberTable};
 use crate::arena::Arena;

@@ -22,6 +22,7 @@ const LARGEST: i64 = (1 << 60) - 1;
 
 /// What the next byte belongs to.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is no heap, and one value exists")]
 enum Step {
     /// A header block.
     Header,

@@ -1,7 +1,10 @@
 //! The command line.
 
+use crate::find::FindArguments;
 use crate::inspect::InspectArguments;
+use crate::members::{CatArguments, ExtractArguments, MembersArguments};
 use crate::pack::PackArguments;
+use crate::verify::VerifyArguments;
 use clap::{Args, Parser, Subcommand};
 
 /// Read, check, load and write NEFF model files.
@@ -27,10 +30,20 @@ pub(crate) struct Common {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Print one member to standard output
+    Cat(CatArguments),
+    /// Unpack members below a folder, safely, or cut a NEFF out of its carrier
+    Extract(ExtractArguments),
+    /// Find NEFFs inside other files
+    Find(FindArguments),
     /// What is in a file: header, digest, members, graph, subgraphs
     Inspect(InspectArguments),
+    /// List the members with their sizes
+    Members(MembersArguments),
     /// Write a NEFF from a folder or from another NEFF
     Pack(PackArguments),
+    /// Check that files are intact, every check by name
+    Verify(VerifyArguments),
 }
 
 /// A number in decimal, or in hexadecimal after `0x`; `K`, `M` and `G` multiply by powers of 1024.

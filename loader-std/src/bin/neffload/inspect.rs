@@ -8,13 +8,13 @@ use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::arch::Arch;
 use loader_core::container::{Resident, unpack};
-use loader_core::error::{Error, NoteList};
+use loader_core::error::NoteList;
 use loader_core::limits::Limits;
 use loader_core::manifest;
 use loader_core::policy::Policy;
 use loader_core::source::{MemberId, MemberNames, Source};
 use loader_std::container::{
-    Ask, Survey, VecStore, digest_json, features_json, file_json, header_json, survey, table_json,
+    Ask, Survey, VecStore, digest_json, features_json, file_json, header_json, log, survey, table_json,
 };
 use loader_std::describe::{manifest_json, warnings_json};
 use loader_std::file::{Buffers, Input};
@@ -79,7 +79,11 @@ pub(crate) fn run(arguments: &InspectArguments, output: &mut Output) -> Result<A
     let seen = survey(&mut &file[..], &mut buffers, &policy, &limits, ask, |_| {})
         .map_err(|error| Trouble::Usage(error.to_string()))?;
     let (manifests, refusal) = match seen.error {
-        Some(error) => (Map::new(), Some(verdict::refused(&error, &NoNames))),
+        Some(error) => {
+            let mut refused = verdict::refused(&error, &NoNames);
+            refused["log"] = log(&error, seen.header.as_ref()).into();
+            (Map::new(), Some(refused))
+        }
         None => manifests(&file, &mut buffers, &policy, &limits),
     };
     let verdict = refusal.unwrap_or_else(verdict::accepted);

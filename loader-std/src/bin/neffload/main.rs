@@ -4,10 +4,14 @@
 //! operating-system error.
 
 mod arguments;
+mod files;
+mod find;
 mod inspect;
+mod members;
 mod output;
 mod pack;
 mod trouble;
+mod verify;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -48,7 +52,12 @@ fn main() -> ExitCode {
 
 fn run(command: Command, output: &mut Output) -> Result<Answer, Trouble> {
     match command {
+        Command::Cat(arguments) => members::cat(&arguments, output),
+        Command::Extract(arguments) => members::extract(&arguments, output),
+        Command::Find(arguments) => find::run(&arguments, output),
         Command::Inspect(arguments) => inspect::run(&arguments, output),
+        Command::Members(arguments) => members::list(&arguments, output),
         Command::Pack(arguments) => pack::run(&arguments, output),
+        Command::Verify(arguments) => verify::run(&arguments, output),
     }
 }

@@ -1,0 +1,108 @@
+//! `neffload find`: NEFFs inside other files.
+
+use crate::Answer;
+use crate::inspect::NoNames;
+use crate::output::{Align, Count, Document, Output, Paint, Size, Table, verdict};
+use crate::trouble::Trouble;
+use clap::Args;
+use loader_core::error::Error;
+use loader_core::limits::Limits;
+use loader_core::policy::Policy;
+use loader_core::source::Source;
+use loader_std::container::{Ask, Survey, survey};
+use loader_std::file::{Buffers, FileSource};
+use loader_std::find::{Found, find};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `find`.
+#[derive(Args, Debug)]
+pub(crate) struct FindArguments {
+    /// Any files
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+/// Runs `find`.
+pub(crate) fn run(arguments: &FindArguments, output: &mut Output) -> Result<Answer, Trouble> {
+    let mut rows: Vec<Value> = Vec::new();
+    let columns =
+        [("offset", Align::Right), ("size", Align::Right), ("", Align::Left), ("where", Align::Left)];
+    let mut table = Table::new(&columns);
+    for path in &arguments.files {
+        search(path, output, |found, seen| {
+            rows.push(row(path, found, seen));
+            let (word, paint) =
+                if seen.accepted() { ("accepted", Paint::Good) } else { ("refused", Paint::Bad) };
+            let place = format!("{}@{}", path.display(), found.offset);
+            table.row([found.offset.to_string(), Size(found.size).to_string(), word.to_owned(), place]);
+            table.paint(2, paint);
+        })?;
+    }
+    if output.json() {
+        output.document(Document::new("find").set("found", rows))?;
+    } else if rows.is_empty() {
+        output.line(format_args!("nothing in {}", Count(arguments.files.len() as u64, "file")))?;
+    } else {
+        output.table(&table)?;
+    }
+    Ok(Answer::Done)
+}
+
+fn row(path: &Path, found: Found, seen: &Survey) -> Value {
+    json!({
+        "path": path.display().to_string(),
+        "offset": found.offset,
+        "size": found.size,
+        "name": seen.header.as_ref().map(|header| header.name.to_string()),
+        "verdict": seen.error.as_ref().map_or_else(verdict::accepted, |error| verdict::refused(error, &NoNames)),
+    })
+}
+
+fn search(path: &Path, output: &Output, mut report: impl FnMut(Found, &Survey)) -> Result<(), Trouble> {
+    let open =
+        |base| File::open(path).and_then(|file| FileSource::new(file, base)).map_err(Trouble::at(path));
+    let mut source = open(0)?;
+    let mut progress = output.progress("searching", source.len());
+    let mut buffers = Buffers::new();
+    let unreadable = |error: Error| Unreadable::from(error).at(path);
+    let judged = |found: Found| -> Result<bool, Unreadable> {
+        let mut inside = open(found.offset)?;
+        let seen =
+            survey(&mut inside, &mut buffers, &Policy::DEFAULT, &Limits::DEFAULT, Ask::default(), |_| {})?;
+        report(found, &seen);
+        Ok(seen.accepted())
+    };
+    find(&mut source, judged, |done| progress.set(done)).map_err(|error| match error {
+        Unreadable::File(error) => unreadable(error),
+        Unreadable::System(trouble) => trouble,
+    })
+}
+
+/// What can stop a search.
+enum Unreadable {
+    File(Error),
+    System(Trouble),
+}
+
+impl Unreadable {
+    fn at(self, path: &Path) -> Trouble {
+        match self {
+            Self::File(error) => Trouble::Usage(format!("{}: {error}", path.display())),
+            Self::System(trouble) => trouble,
+        }
+    }
+}
+
+impl From<Error> for Unreadable {
+    fn from(error: Error) -> Self {
+        Self::File(error)
+    }
+}
+
+impl From<Trouble> for Unreadable {
+    fn from(trouble: Trouble) -> Self {
+        Self::System(trouble)
+    }
+}

@@ -1,0 +1,290 @@
+//! `neffload members`, `cat` and `extract`: list members, print one, unpack safely.
+
+use crate::Answer;
+use crate::inspect::NoNames;
+use crate::output::{Align, Count, Document, Output, Size, Table, verdict};
+use crate::trouble::Trouble;
+use clap::Args;
+use loader_core::error::{ContainerCode, Error, Stage};
+use loader_core::limits::Limits;
+use loader_core::policy::Policy;
+use loader_core::source::Source;
+use loader_std::container::{Ask, Survey, Unpacker, hex, survey, table_json, text};
+use loader_std::file::{Buffers, Input};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// Tools look into files whose digest does not fit, and say so.
+const POLICY: Policy = Policy { verify_digest: false, report_digest: true, ..Policy::DEFAULT };
+
+/// Arguments of `members`.
+#[derive(Args, Debug)]
+pub(crate) struct MembersArguments {
+    /// File, `FILE@OFFSET`, or `-` for standard input
+    file: PathBuf,
+    /// Also the SHA-256 of every member
+    #[arg(long)]
+    digests: bool,
+}
+
+/// Arguments of `cat`.
+#[derive(Args, Debug)]
+pub(crate) struct CatArguments {
+    /// File, `FILE@OFFSET`, or `-` for standard input
+    file: PathBuf,
+    /// The member's name
+    member: std::ffi::OsString,
+}
+
+/// Arguments of `extract`.
+#[derive(Args, Debug)]
+pub(crate) struct ExtractArguments {
+    /// File, `FILE@OFFSET`, or `-` for standard input
+    file: PathBuf,
+    /// Only members whose name matches; `*` stands for any bytes, `?` for one
+    pattern: Option<std::ffi::OsString>,
+    /// Folder to write to; made if it is not there
+    #[arg(short = 'C', long = "into", value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+    /// Cut the NEFF itself out of its carrier, to that file
+    #[arg(long, value_name = "OUT", conflicts_with_all = ["pattern", "folder"])]
+    neff: Option<PathBuf>,
+}
+
+fn open(path: &Path) -> Result<Input, Trouble> {
+    Input::open(path).map_err(Trouble::at(path))
+}
+
+fn look(path: &Path, ask: Ask, output: &Output) -> Result<Survey, Trouble> {
+    let mut input = open(path)?;
+    let mut progress = output.progress("reading", input.len());
+    let told = |done| progress.set(done);
+    survey(&mut input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT, ask, told)
+        .map_err(|error| Trouble::Usage(format!("{}: {error}", path.display())))
+}
+
+/// Runs `members`.
+pub(crate) fn list(arguments: &MembersArguments, output: &mut Output) -> Result<Answer, Trouble> {
+    let ask = Ask { members: true, digests: arguments.digests, file_digest: false };
+    let survey = look(&arguments.file, ask, output)?;
+    if output.json() {
+        let mut document = Document::new("members");
+        document.set("table", table_json(&survey));
+        if let Some(error) = &survey.error {
+            document.set("verdict", verdict::refused(error, &NoNames));
+        }
+        output.document(&document)?;
+    } else {
+        print_list(&survey, output)?;
+    }
+    refusal(survey.error.as_ref(), output)
+}
+
+fn print_list(survey: &Survey, output: &mut Output) -> Result<(), Trouble> {
+    let mut columns = vec![("size", Align::Right), ("", Align::Right)];
+    let digests = survey.table.values().any(|row| row.sha256.is_some());
+    if digests {
+        columns.push(("sha256", Align::Left));
+    }
+    columns.push(("member", Align::Left));
+    let mut table = Table::new(&columns);
+    for (name, row) in &survey.table {
+        let mut cells = vec![row.size.to_string(), Size(row.size).to_string()];
+        cells.extend(row.sha256.as_ref().map(|digest| hex(digest)));
+        cells.push(text(name).escape_debug().to_string());
+        table.row(cells);
+    }
+    output.table(&table)?;
+    let bytes: u64 = survey.table.values().map(|row| row.size).sum();
+    output.line(format_args!("{}, {}", Count(survey.table.len() as u64, "member"), Size(bytes)))
+}
+
+/// The reason on standard error, and the exit status.
+fn refusal(error: Option<&Error>, output: &Output) -> Result<Answer, Trouble> {
+    let Some(error) = error else { return Ok(Answer::Done) };
+    if !output.json() {
+        eprintln!("{}", verdict::refusal_line(error, &NoNames, output.style()));
+    }
+    Ok(Answer::Refused)
+}
+
+/// Runs `cat`: the last member of that name, as the loader would take it.
+pub(crate) fn cat(arguments: &CatArguments, output: &mut Output) -> Result<Answer, Trouble> {
+    let name = arguments.member.as_bytes();
+    let mut input = open(&arguments.file)?;
+    let mut unpacker = Unpacker::new(|member: &[u8]| member == name);
+    let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", arguments.file.display()));
+    let error =
+        unpacker.read(&mut input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT).map_err(unreadable)?;
+    match unpacker.members.get(name) {
+        Some(bytes) if error.is_none() => {
+            let mut out = io::stdout().lock();
+            out.write_all(bytes).and_then(|()| out.flush())?;
+            Ok(Answer::Done)
+        }
+        _ => {
+            let absent = Error::new(Stage::Tool, ContainerCode::FileNotFound).name(name);
+            refusal(Some(&error.unwrap_or(absent)), output)
+        }
+    }
+}
+
+/// Runs `extract`.
+pub(crate) fn extract(arguments: &ExtractArguments, output: &mut Output) -> Result<Answer, Trouble> {
+    if let Some(out) = &arguments.neff {
+        return cut_out(&arguments.file, out, output);
+    }
+    let pattern = arguments.pattern.as_ref().map(|pattern| pattern.as_bytes().to_vec());
+    let mut input = open(&arguments.file)?;
+    let wanted = |member: &[u8]| pattern.as_ref().is_none_or(|pattern| matches(pattern, member));
+    let mut unpacker = Unpacker::new(wanted);
+    let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", arguments.file.display()));
+    let error =
+        unpacker.read(&mut input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT).map_err(unreadable)?;
+    if error.is_some() {
+        return refusal(error.as_ref(), output);
+    }
+    let (mut written, mut refused) = (0u64, Vec::new());
+    for (name, bytes) in &unpacker.members {
+        match plain(name) {
+            Some(path) => {
+                write_member(&arguments.folder, &path, bytes)?;
+                written += 1;
+            }
+            None => refused.push(text(name)),
+        }
+    }
+    report(arguments, written, &refused, output)?;
+    let nothing = written == 0 && refused.is_empty() && pattern.is_some();
+    Ok(if refused.is_empty() && !nothing { Answer::Done } else { Answer::Refused })
+}
+
+fn report(
+    arguments: &ExtractArguments,
+    written: u64,
+    refused: &[String],
+    output: &mut Output,
+) -> Result<(), Trouble> {
+    if output.json() {
+        let mut document = Document::new("extract");
+        document.set("folder", arguments.folder.display().to_string());
+        document.set("members", written).set("refused", refused);
+        return output.document(&document);
+    }
+    for name in refused {
+        eprintln!("not written: `{}` is not a plain relative name", name.escape_debug());
+    }
+    output.line(format_args!("{} to {}", Count(written, "member"), arguments.folder.display()))
+}
+
+/// A name as a path below the target: no empty part, no `.` or `..`, no leading slash.
+fn plain(name: &[u8]) -> Option<PathBuf> {
+    let parts: Vec<&[u8]> = name.split(|&byte| byte == b'/').collect();
+    let fit = parts.iter().all(|part| !matches!(*part, b"" | b"." | b"..") && !part.contains(&0));
+    fit.then(|| PathBuf::from(std::ffi::OsString::from_vec(name.to_vec())))
+}
+
+/// Writes one member, never through a link and never over something that is there.
+fn write_member(folder: &Path, path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+    fs::create_dir_all(folder).map_err(Trouble::at(folder))?;
+    let mut place = folder.to_path_buf();
+    let parents: Vec<_> = path.parent().map(|parent| parent.components().collect()).unwrap_or_default();
+    for part in parents {
+        place.push(part);
+        match fs::symlink_metadata(&place) {
+            Ok(there) if there.is_dir() => {}
+            Ok(_) => {
+                let error = io::Error::new(io::ErrorKind::NotADirectory, "in the way, and not a folder");
+                return Err(Trouble::at(&place)(error));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                fs::create_dir(&place).map_err(Trouble::at(&place))?;
+            }
+            Err(error) => return Err(Trouble::at(&place)(error)),
+        }
+    }
+    let target = folder.join(path);
+    let file = OpenOptions::new().write(true).create_new(true).open(&target);
+    file.and_then(|mut file| file.write_all(bytes)).map_err(Trouble::at(&target))
+}
+
+/// `*` for any bytes, `?` for one.
+fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut at, mut from, mut star) = (0, 0, None);
+    while from < name.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                star = Some((at, from));
+                at += 1;
+            }
+            Some(&byte) if byte == b'?' || byte == name[from] => (at, from) = (at + 1, from + 1),
+            _ => match star {
+                Some((back, tried)) => {
+                    star = Some((back, tried + 1));
+                    (at, from) = (back + 1, tried + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[at..].iter().all(|&byte| byte == b'*')
+}
+
+/// Copies header and payload, without what the carrier has around them.
+fn cut_out(from: &Path, to: &Path, output: &mut Output) -> Result<Answer, Trouble> {
+    let survey = look(from, Ask::default(), output)?;
+    let (Some(header), None) = (&survey.header, &survey.error) else {
+        return refusal(survey.error.as_ref(), output);
+    };
+    let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", from.display()));
+    let mut input = open(from)?;
+    if input.len().is_none() {
+        return Err(Trouble::Usage("--neff reads a file twice; standard input cannot be".to_owned()));
+    }
+    let file = File::create_new(to).map_err(Trouble::at(to))?;
+    let (mut out, mut at) = (BufWriter::new(file), 0);
+    let (mut piece, end) = (vec![0; Buffers::INPUT], header.payload_end());
+    while at < end {
+        let left = usize::try_from(end - at).map_or(piece.len(), |left| left.min(piece.len()));
+        let count = input.read_at(at, &mut piece[..left]).map_err(unreadable)?;
+        if count == 0 {
+            return Err(unreadable(Error::new(Stage::Tool, ContainerCode::Changed)));
+        }
+        out.write_all(&piece[..count]).map_err(Trouble::at(to))?;
+        at += count as u64;
+    }
+    out.flush().map_err(Trouble::at(to))?;
+    if output.json() {
+        output.document(Document::new("extract").set("neff", to.display().to_string()).set("bytes", end))?;
+    } else {
+        output.line(format_args!("{} to {}", Size(end), to.display()))?;
+    }
+    Ok(Answer::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{matches, plain};
+
+    #[test]
+    fn patterns() {
+        for (pattern, name) in
+            [("*", ""), ("sg*.bin", "sg00/PE.bin"), ("a?c", "abc"), ("*b*d", "abxcd"), ("a", "a")]
+        {
+            assert!(matches(pattern.as_bytes(), name.as_bytes()), "{pattern} {name}");
+        }
+        for (pattern, name) in [("", "a"), ("a?c", "ac"), ("*.bin", "a.json"), ("a", "ab")] {
+            assert!(!matches(pattern.as_bytes(), name.as_bytes()), "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn only_plain_names_are_paths() {
+        assert!(plain(b"sg00/def.json").is_some());
+        for name in [&b""[..], b"/a", b"../a", b"a/../b", b"a//b", b"./a", b"a/", b"a\0b", b"."] {
+            assert!(plain(name).is_none(), "{}", name.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! `neffload verify`: is a file intact.
+
+mod checks;
+
+use crate::Answer;
+use crate::files::expand;
+use crate::inspect::{NoNames, arch};
+use crate::output::{Count, Document, Output, Paint, Size, verdict};
+use crate::trouble::Trouble;
+use checks::{Check, checks};
+use clap::Args;
+use loader_core::arch::Arch;
+use loader_core::container::{Streamed, scan};
+use loader_core::error::{Error, Ignored};
+use loader_core::limits::Limits;
+use loader_core::policy::Policy;
+use loader_core::source::Source;
+use loader_core::{lower, manifest};
+use loader_std::container::{Ask, Survey, digest_json, log, survey};
+use loader_std::file::{Buffers, Input};
+use loader_std::growing::{is_full, with_arena};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Arguments of `verify`.
+#[derive(Args, Debug)]
+pub(crate) struct VerifyArguments {
+    /// Files, `FILE@OFFSET`, folders, or `-` for standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Also read every manifest and lower it into records
+    #[arg(long)]
+    deep: bool,
+    /// Judge for this architecture
+    #[arg(long, value_parser = arch)]
+    arch: Option<Arch>,
+    /// Judge for a host with this logical-core size
+    #[arg(long, value_name = "N")]
+    lnc: Option<u32>,
+    /// Take the plainly stored digest only
+    #[arg(long)]
+    strict_digest: bool,
+}
+
+impl VerifyArguments {
+    fn policy(&self) -> Policy {
+        Policy {
+            verify_digest: true,
+            strict_digest: self.strict_digest,
+            host_arch: self.arch,
+            lnc: self.lnc,
+            ..Policy::DEFAULT
+        }
+    }
+}
+
+/// A file's answers.
+struct Verified {
+    survey: Survey,
+    /// What `--deep` refused.
+    deep: Option<(Error, Value)>,
+}
+
+impl Verified {
+    fn error(&self) -> Option<&Error> {
+        self.survey.error.as_ref().or(self.deep.as_ref().map(|(error, _)| error))
+    }
+}
+
+/// Runs `verify`.
+pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<Answer, Trouble> {
+    let files = expand(&arguments.files)?;
+    let mut buffers = Buffers::new();
+    let mut rows: Vec<Value> = Vec::new();
+    let (mut refused, mut bytes) = (0u64, 0u64);
+    for path in &files {
+        let verified = verify(arguments, path, &mut buffers, output)?;
+        refused += u64::from(verified.error().is_some());
+        bytes += verified.survey.size;
+        if output.json() {
+            rows.push(row(path, arguments, &verified));
+        } else {
+            print(path, arguments, &verified, output)?;
+        }
+    }
+    if output.json() {
+        let mut document = Document::new("verify");
+        let accepted = files.len() as u64 - refused;
+        document.set("files", rows);
+        document.set(
+            "summary",
+            json!({ "files": files.len(), "accepted": accepted, "refused": refused, "bytes": bytes }),
+        );
+        output.document(&document)?;
+    } else if files.len() > 1 {
+        output.line(format_args!(
+            "{}, {}, {refused} refused",
+            Count(files.len() as u64, "file"),
+            Size(bytes)
+        ))?;
+    }
+    Ok(if refused == 0 { Answer::Done } else { Answer::Refused })
+}
+
+fn verify(
+    arguments: &VerifyArguments,
+    path: &Path,
+    buffers: &mut Buffers,
+    output: &Output,
+) -> Result<Verified, Trouble> {
+    let policy = arguments.policy();
+    let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", path.display()));
+    let mut input = Input::open(path).map_err(Trouble::at(path))?;
+    let mut progress = output.progress("verifying", input.len());
+    let told = |done| progress.set(done);
+    let survey =
+        survey(&mut input, buffers, &policy, &Limits::DEFAULT, Ask::default(), told).map_err(unreadable)?;
+    let deep = if arguments.deep && survey.accepted() { deep(&mut input, &policy)? } else { None };
+    Ok(Verified { survey, deep })
+}
+
+/// S2 and S3 over a file that passed S1, streamed.
+fn deep(input: &mut Input, policy: &Policy) -> Result<Option<(Error, Value)>, Trouble> {
+    if input.len().is_none() {
+        return Err(Trouble::Usage(
+            "--deep reads a file more than once; standard input cannot be".to_owned(),
+        ));
+    }
+    let (mut first, mut again) = (Buffers::new(), Buffers::new());
+    let policy = Policy { verify_digest: false, ..*policy };
+    let limits = Limits::DEFAULT;
+    let mut refusal = None;
+    let outcome = with_arena(|arena| {
+        refusal = None;
+        let keep = loader_core::container::KEEP_BYTES;
+        let container = scan(input, first.workspace(), keep, arena, &limits, &policy, &mut Ignored)?;
+        let mut payload = Streamed::new(input, again.workspace(), container, &limits)?;
+        let outcome =
+            manifest::parse(&mut payload, arena, &limits, &policy, &mut Ignored).and_then(|manifest| {
+                lower::lower(&mut payload, &manifest, arena, &limits, &policy, &mut Ignored).map(|_| ())
+            });
+        match outcome {
+            Err(error) if is_full(&error) => Err(error),
+            Err(error) => {
+                refusal = Some((error, verdict::refused(&error, &container.table)));
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    });
+    Ok(outcome.err().map(|error| (error, verdict::refused(&error, &NoNames))).or(refusal))
+}
+
+fn row(path: &Path, arguments: &VerifyArguments, verified: &Verified) -> Value {
+    let survey = &verified.survey;
+    let verdict = match (&survey.error, &verified.deep) {
+        (Some(error), _) => {
+            let mut verdict = verdict::refused(error, &NoNames);
+            verdict["log"] = log(error, survey.header.as_ref()).into();
+            verdict
+        }
+        (None, Some((_, verdict))) => verdict.clone(),
+        (None, None) => verdict::accepted(),
+    };
+    let check = |check: Check| json!({ "name": check.name, "passed": check.passed });
+    json!({
+        "path": path.display().to_string(),
+        "size": survey.size,
+        "verdict": verdict,
+        "checks": checks(survey, verified.deep.as_ref().map(|(error, _)| error), arguments.deep).map(check).collect::<Vec<_>>(),
+        "digest": digest_json(survey),
+        "entries": survey.entries,
+        "content_bytes": survey.content,
+        "warnings": survey.notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
+}
+
+/// One line: the verdict, the file, and every check by name.
+fn print(
+    path: &Path,
+    arguments: &VerifyArguments,
+    verified: &Verified,
+    output: &mut Output,
+) -> Result<(), Trouble> {
+    let style = output.style();
+    let deep = verified.deep.as_ref().map(|(error, _)| error);
+    let mut words = Vec::new();
+    for check in checks(&verified.survey, deep, arguments.deep) {
+        words.push(match check.passed {
+            Some(true) => style.paint(Paint::Good, check.words),
+            Some(false) => style.paint(Paint::Bad, format_args!("{}!", check.name)),
+            None => style.paint(Paint::Dim, format_args!("({})", check.name)),
+        });
+    }
+    let (word, paint) =
+        if verified.error().is_none() { ("ok", Paint::Good) } else { ("refused", Paint::Bad) };
+    let size = Size(verified.survey.size);
+    output.line(format_args!(
+        "{} {}  {size}  {}",
+        style.paint(paint, format_args!("{word:<8}")),
+        path.display(),
+        words.join(" ")
+    ))?;
+    if let Some(error) = verified.error() {
+        output.line(format_args!("         {error}"))?;
+    }
+    for note in &verified.survey.notes {
+        output.remark(format_args!("         {note}"));
+    }
+    Ok(())
+}

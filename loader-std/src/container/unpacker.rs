@@ -1,0 +1,66 @@
+//! Members in memory, by name, for tools that want some of them.
+
+use crate::file::Buffers;
+use loader_core::container::{Digesting, Entry, Events, Reader, drive};
+use loader_core::error::Error;
+use loader_core::limits::Limits;
+use loader_core::policy::Policy;
+use loader_core::source::Source;
+use std::collections::BTreeMap;
+
+/// Keeps the content of every member whose name is wanted.
+#[derive(Debug)]
+pub struct Unpacker<W> {
+    wanted: W,
+    /// What was kept; of several members of one name the last.
+    pub members: BTreeMap<Vec<u8>, Vec<u8>>,
+    current: Option<Vec<u8>>,
+}
+
+impl<W: Fn(&[u8]) -> bool> Unpacker<W> {
+    /// Keeps nothing yet.
+    pub const fn new(wanted: W) -> Self {
+        Self { wanted, members: BTreeMap::new(), current: None }
+    }
+
+    /// Reads a whole file. Returns its refusal, if it is refused.
+    ///
+    /// # Errors
+    /// The source's refusal to be read.
+    pub fn read<S: Source>(
+        &mut self,
+        source: &mut S,
+        buffers: &mut Buffers,
+        policy: &Policy,
+        limits: &Limits,
+    ) -> Result<Option<Error>, Error> {
+        let mut work = buffers.workspace();
+        let input = std::mem::take(&mut work.input);
+        let mut reader = Reader::new(source.len(), work, limits, policy, Digesting::of(policy));
+        drive(source, input, &mut reader, self)?;
+        Ok(reader.finish(self).err())
+    }
+}
+
+impl<W: Fn(&[u8]) -> bool> Events for Unpacker<W> {
+    fn entry(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
+        let name = entry.table_name().filter(|name| (self.wanted)(name));
+        self.current = name.map(<[u8]>::to_vec);
+        if let Some(name) = &self.current {
+            self.members.insert(name.clone(), Vec::new());
+        }
+        Ok(())
+    }
+
+    fn data(&mut self, _: u64, bytes: &[u8]) -> Result<(), Error> {
+        let member = self.current.as_ref().and_then(|name| self.members.get_mut(name));
+        if let Some(member) = member {
+            member.extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+}

@@ -1,0 +1,199 @@
+//! `neffload verify`, `members`, `cat`, `extract`, `find`.
+
+use neffload_tests::command::{Scratch, document, run, status};
+use neffload_tests::container::tar::{Tar, base};
+use neffload_tests::container::{File, judge};
+use neffload_tests::{fixture, fixture_files};
+use serde_json::Value;
+use std::ffi::OsString;
+use std::path::Path;
+
+fn arguments(words: &[&str], paths: &[&Path]) -> Vec<OsString> {
+    words.iter().map(OsString::from).chain(paths.iter().map(|path| path.as_os_str().to_owned())).collect()
+}
+
+#[test]
+fn verify_names_every_check() {
+    let file = fixture("cayman-2core");
+    let output = run(arguments(&["verify", "--json"], &[&file]));
+    assert_eq!(status(&output), 0);
+    let answer = document(&output);
+    assert_eq!(answer["schema"], "neffload.verify/1");
+    assert_eq!(answer["summary"]["accepted"], 1);
+    let checks = answer["files"][0]["checks"].as_array().unwrap();
+    assert_eq!(checks.len(), 9);
+    assert!(checks.iter().all(|check| check["passed"] == true));
+    let text = run(arguments(&["verify"], &[&file]));
+    let line = String::from_utf8(text.stdout).unwrap();
+    assert!(line.starts_with("ok ") && line.contains("digest(md5") && line.lines().count() == 1, "{line}");
+}
+
+#[test]
+fn verify_takes_folders_and_says_what_is_wrong() {
+    let scratch = Scratch::new("verify");
+    let mut bad = File::base();
+    bad.header.hash[0] ^= 1;
+    std::fs::create_dir(scratch.join("sub")).unwrap();
+    std::fs::write(scratch.join("sub/bad.neff"), bad.bytes()).unwrap();
+    std::fs::write(scratch.join("good.neff"), File::base().bytes()).unwrap();
+    std::fs::write(scratch.join("other.txt"), b"").unwrap();
+    let output = run(arguments(&["verify", "--json"], &[&scratch.join(".")]));
+    assert_eq!(status(&output), 1);
+    let answer = document(&output);
+    assert_eq!(
+        (answer["summary"]["files"].as_u64(), answer["summary"]["refused"].as_u64()),
+        (Some(2), Some(1))
+    );
+    let verdict = &answer["files"][1]["verdict"];
+    assert_eq!((verdict["log"].as_str(), verdict["code"].as_str()), (Some("MD5 mismatch!"), Some("C207")));
+    let passed = |name: &str| {
+        let checks = answer["files"][1]["checks"].as_array().unwrap();
+        checks.iter().find(|check| check["name"] == name).unwrap()["passed"].clone()
+    };
+    assert_eq!(
+        (passed("package"), passed("digest"), passed("archive")),
+        (true.into(), false.into(), Value::Null)
+    );
+    let text = String::from_utf8(run(arguments(&["verify"], &[&scratch.join(".")])).stdout).unwrap();
+    assert!(text.contains("2 files") && text.contains("1 refused") && text.contains("C207"), "{text}");
+}
+
+#[test]
+fn verify_reads_standard_input() {
+    use std::io::Write;
+    let mut child = neffload_tests::command::neffload()
+        .args(["verify", "-"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&File::base().bytes()).unwrap();
+    assert_eq!(status(&child.wait_with_output().unwrap()), 0);
+}
+
+#[test]
+fn verify_deep_reads_manifests() {
+    for file in fixture_files() {
+        let output = run(arguments(&["verify", "--deep", "--json"], &[&file]));
+        let answer = document(&output);
+        let expected = i32::from(answer["files"][0]["verdict"]["accepted"] != true);
+        assert_eq!(status(&output), expected);
+        let checks = answer["files"][0]["checks"].as_array().unwrap();
+        assert_eq!(checks.len(), 11);
+        let passed = |name: &str| checks.iter().any(|check| check["name"] == name && check["passed"] == true);
+        assert!(passed("archive"));
+        assert_eq!(passed("manifests"), !file.ends_with("inf1-1core.neff"), "{answer}");
+    }
+    let output = run([
+        "verify".into(),
+        "--deep".into(),
+        "--json".into(),
+        "--lnc".into(),
+        "1".into(),
+        OsString::from(fixture("cayman-2core")),
+    ]);
+    assert_eq!(status(&output), 1);
+    assert!(
+        document(&output)["files"][0]["verdict"]["log"].as_str().unwrap().starts_with("Mismatch detected")
+    );
+}
+
+#[test]
+fn members_list_the_table() {
+    let file = fixture("sunda-1core");
+    let answer = document(&run(arguments(&["members", "--json", "--digests"], &[&file])));
+    let judged = judge(&std::fs::read(&file).unwrap());
+    let table = answer["table"].as_array().unwrap();
+    assert_eq!(table.len(), judged.members().len());
+    for (row, (name, content)) in table.iter().zip(judged.members()) {
+        assert_eq!(row["name"].as_str().unwrap().as_bytes(), name);
+        assert_eq!(row["size"].as_u64(), Some(content.len() as u64));
+        let digest = loader_std::container::hex(&neffload_tests::container::sha256(content));
+        assert_eq!(row["sha256"].as_str(), Some(digest.as_str()));
+    }
+    let text = String::from_utf8(run(arguments(&["members"], &[&file])).stdout).unwrap();
+    assert!(text.contains("neff.json") && text.contains("members"));
+}
+
+#[test]
+fn cat_prints_exactly_the_member() {
+    let file = fixture("sunda-1core");
+    let judged = judge(&std::fs::read(&file).unwrap());
+    let output = run([OsString::from("cat"), file.clone().into(), "neff.json".into()]);
+    assert_eq!(output.stdout, judged.content(b"neff.json"));
+    let absent = run([OsString::from("cat"), file.into(), "no.json".into()]);
+    assert_eq!(status(&absent), 1);
+    assert!(String::from_utf8(absent.stderr).unwrap().contains("file not found no.json in NEFF"));
+}
+
+#[test]
+fn extract_writes_plain_names_only() {
+    let scratch = Scratch::new("extract");
+    let mut tar = base();
+    tar.file("../escape", b"x").file("/absolute", b"x").file("a//b", b"x");
+    std::fs::write(scratch.join("f.neff"), File::raw(tar.finish()).bytes()).unwrap();
+    let run_into = |words: &[&str], folder: &Path| {
+        let mut all = arguments(&["extract"], &[&scratch.join("f.neff")]);
+        all.extend(words.iter().map(OsString::from));
+        all.extend(["-C".into(), folder.as_os_str().to_owned()]);
+        run(all)
+    };
+    let out = scratch.join("out");
+    let output = run_into(&[], &out);
+    assert_eq!(status(&output), 1);
+    assert_eq!(std::fs::read(out.join("sg00/pe.bin")).unwrap(), (0..64).collect::<Vec<u8>>());
+    assert!(!scratch.join("escape").exists() && !out.join("a").exists());
+    let some = scratch.join("some");
+    assert_eq!(status(&run_into(&["sg00/*.bin"], &some)), 0);
+    assert!(some.join("sg00/pe.bin").exists() && !some.join("neff.json").exists());
+    // Nothing that is there is written over, and no link is followed.
+    assert_eq!(status(&run_into(&["neff.json"], &out)), 2);
+    let linked = scratch.join("linked");
+    std::fs::create_dir(&linked).unwrap();
+    std::os::unix::fs::symlink(scratch.join("elsewhere"), linked.join("sg00")).unwrap();
+    std::fs::create_dir(scratch.join("elsewhere")).unwrap();
+    assert_eq!(status(&run_into(&["sg00/*"], &linked)), 2);
+    assert_eq!(std::fs::read_dir(scratch.join("elsewhere")).unwrap().count(), 0);
+}
+
+/// A carrier: odd bytes, a fixture, a false header, another fixture, more bytes.
+fn carrier() -> (Vec<u8>, [(usize, usize); 2]) {
+    let first = std::fs::read(fixture("sunda-1core")).unwrap();
+    let second = File::raw(Tar::new().file("neff.json", b"{}").finish()).bytes();
+    let mut bytes = b"PK\x03\x04 stored \x02\0\0\0".to_vec();
+    bytes.resize(1237, 0x04);
+    let one = (bytes.len(), first.len());
+    bytes.extend(&first);
+    bytes.extend(&first[..600]);
+    bytes.extend([0; 5000]);
+    let two = (bytes.len(), second.len());
+    bytes.extend(&second);
+    bytes.extend(b"the end");
+    (bytes, [one, two])
+}
+
+#[test]
+fn find_lists_exactly_what_is_there() {
+    let scratch = Scratch::new("find");
+    let (bytes, places) = carrier();
+    let path = scratch.join("carrier.pt");
+    std::fs::write(&path, &bytes).unwrap();
+    let answer = document(&run(arguments(&["find", "--json"], &[&path])));
+    let found: Vec<(usize, usize)> = answer["found"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["offset"].as_u64().unwrap() as usize, row["size"].as_u64().unwrap() as usize))
+        .collect();
+    assert_eq!(found, places);
+    assert!(answer["found"].as_array().unwrap().iter().all(|row| row["verdict"]["accepted"] == true));
+    let named = format!("{}@{}", path.display(), places[0].0);
+    assert_eq!(status(&run(["verify", &named])), 0);
+    let cut = scratch.join("cut.neff");
+    let output = run([OsString::from("extract"), named.into(), "--neff".into(), cut.clone().into()]);
+    assert_eq!(status(&output), 0);
+    assert_eq!(std::fs::read(cut).unwrap(), std::fs::read(fixture("sunda-1core")).unwrap());
+    std::fs::write(scratch.join("nothing"), vec![4; 100_000]).unwrap();
+    let text = run(arguments(&["find"], &[&scratch.join("nothing")]));
+    assert_eq!(String::from_utf8(text.stdout).unwrap(), "nothing in 1 file\n");
+}
