@@ -20,12 +20,13 @@ use loader_core::plan::record::LoadParams;
 use loader_core::plan::{Plan, Request, place};
 use loader_core::policy::Policy;
 use loader_core::source::{MemberNames, Payload, Source};
-use loader_core::stage::{SCRATCH_BYTES, fill_core, stage, unload};
+use loader_core::stage::{SCRATCH_BYTES, stage, unload};
 use loader_std::container::VecStore;
 use loader_std::dump::dump;
 use loader_std::file::{Buffers, Input};
 use loader_std::growing::{is_full, with_arena};
 use loader_std::inspect::warnings_json;
+use loader_std::loader::fill;
 use loader_std::report::cores_json;
 use neuron_drivers::sim::HostSim;
 use std::fs;
@@ -193,30 +194,30 @@ impl Load<'_> {
         &self,
         container: &Container<'m>,
         mut payload: P,
-        fill: Fill<'_, 'm>,
+        way: Fill<'_, 'm>,
         arena: &mut Arena<'m>,
         payload_bytes: u64,
         mut clock: Clock,
         mut notes: Notes,
     ) -> Result<Result<Outcome, Trouble>, Error> {
         let header = container.header;
-        let outcome = self.built(container, &mut payload, &fill, arena, &mut clock, &mut notes);
+        let outcome = self.built(container, &mut payload, &way, arena, &mut clock, &mut notes);
         match outcome {
             Ok(Ok((cores, config))) => Ok(Ok(Outcome::Loaded(Box::new(Loaded {
                 header,
                 config,
                 policy: self.policy,
-                lnc: self.policy.lnc.unwrap_or(header.lnc_size).max(1),
+                lnc: self.lnc(&header),
                 cores,
                 times: clock.times,
                 passes: payload.passes(),
-                streamed: matches!(fill, Fill::Here),
+                streamed: matches!(way, Fill::Here),
                 peak: Peak { arena: arena.high_water() as u64, payload: payload_bytes },
                 warnings: warnings_json(notes.kept()),
                 digest_order: container.digest.order.map(|order| order.name()),
             })))),
             Ok(Err(trouble)) => Ok(Err(trouble)),
-            Err(error) if is_full(&error) && matches!(fill, Fill::Threads(_)) => Err(error),
+            Err(error) if is_full(&error) && matches!(way, Fill::Threads(_)) => Err(error),
             Err(error) => Ok(Ok(refused(&error, &container.table, Some(header), &notes))),
         }
     }
@@ -225,7 +226,7 @@ impl Load<'_> {
         &self,
         container: &Container<'m>,
         payload: &mut P,
-        fill: &Fill<'_, 'm>,
+        way: &Fill<'_, 'm>,
         arena: &mut Arena<'m>,
         clock: &mut Clock,
         notes: &mut Notes,
@@ -239,11 +240,11 @@ impl Load<'_> {
         let device = self.arguments.device.open(target, self.arguments.trace && self.first);
         let mut slots: Vec<Option<Page>> = vec![None; MOST_PAGES];
         let mut pages = PageTable::new(&mut slots);
-        let request = self.request(container, kbins.len(), &device);
+        let request = self.request(container, &device);
         let before = device.hash();
         let plan = place(payload, &kbins, &device, &request, &mut pages, arena)?;
         clock.lap();
-        let filled = fill.run(payload, &plan, &device, policy, self.arguments.threads);
+        let filled = way.run(payload, &plan, &device, policy, self.arguments.threads);
         clock.lap();
         clock.lap();
         let cores = cores_json(&plan);
@@ -260,12 +261,12 @@ impl Load<'_> {
         Ok(dumped.map(|()| (cores, *device.config())).map_err(|error| Trouble::Usage(error.to_string())))
     }
 
-    fn request<'a>(
-        &'a self,
-        container: &'a Container<'_>,
-        subgraphs: usize,
-        device: &HostSim,
-    ) -> Request<'a> {
+    /// Physical cores of the logical core: the host's, else the file's, where 0 means 1 (R24).
+    fn lnc(&self, header: &Header) -> u32 {
+        self.policy.lnc.unwrap_or(header.lnc_size).max(1)
+    }
+
+    fn request<'a>(&'a self, container: &'a Container<'_>, device: &HostSim) -> Request<'a> {
         let policy = &self.policy;
         let params = LoadParams {
             verified: policy.verify_digest.into(),
@@ -276,7 +277,7 @@ impl Load<'_> {
         Request {
             name: container.header.name.as_bytes(),
             core: CoreId(self.arguments.core),
-            vcore_size: u16::try_from(subgraphs).unwrap_or(u16::MAX),
+            vcore_size: u16::try_from(self.lnc(&container.header)).unwrap_or(u16::MAX),
             h_model: 1,
             params,
             owned: (0, device.config().cores),
@@ -314,31 +315,9 @@ impl<'m> Fill<'_, 'm> {
         policy: &Policy,
         threads: Option<usize>,
     ) -> Result<(), Error> {
-        let threads = threads.unwrap_or(plan.len()).clamp(1, plan.len().max(1));
         match self {
-            Self::Threads(resident) if threads > 1 => fan_out(*resident, plan, device, policy),
-            _ => stage(payload, plan, device, policy, &mut vec![0; SCRATCH_BYTES]),
+            Self::Threads(resident) => fill(*resident, plan, device, policy, threads.unwrap_or(0)),
+            Self::Here => stage(payload, plan, device, policy, &mut vec![0; SCRATCH_BYTES]),
         }
     }
-}
-
-/// One thread per core; the first error in core order counts.
-fn fan_out<'m>(
-    resident: Resident<'_, 'm>,
-    plan: &Plan<'m>,
-    device: &HostSim,
-    policy: &Policy,
-) -> Result<(), Error> {
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..plan.len())
-            .map(|index| {
-                scope.spawn(move || {
-                    let mut payload = resident;
-                    fill_core(&mut payload, plan, index, device, policy, &mut vec![0; SCRATCH_BYTES])
-                })
-            })
-            .collect();
-        let ended = || Error::internal(Stage::Stage, "a thread ended early");
-        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|_| Err(ended())))
-    })
 }
