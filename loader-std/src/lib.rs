@@ -21,5 +21,5 @@ mod chain;
 mod refusal;
 
 pub use info::NeffInfo;
-pub use loader::{LoadOptions, Loader, Memory, Model};
+pub use loader::{LoadError, LoadOptions, Loader, Memory, Model};
 pub use refusal::Refusal;
