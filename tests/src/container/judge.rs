@@ -10,13 +10,13 @@ use loader_std::container::VecStore;
 use loader_std::file::Buffers;
 
 /// Names and contents, in the table's order.
-pub type Members = Vec<(Vec<u8>, Vec<u8>)>;
+pub(super) type Listing = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// What S0 and S1 say about a file.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// Members in the table's order, with their content; or the refusal.
-    pub result: Result<Members, Error>,
+    pub result: Result<Listing, Error>,
     /// Codes of the remarks, in order.
     pub notes: Vec<String>,
     /// How the header holds the digest.

@@ -299,6 +299,7 @@ impl Load<'_> {
 }
 
 /// How cores are filled.
+#[allow(clippy::large_enum_variant, reason = "one lives at a time")]
 enum Fill<'a, 'm> {
     /// In one pass on this thread.
     Here,
