@@ -199,10 +199,19 @@ impl BufferSizes {
     /// Bytes of the buffers together.
     #[must_use]
     pub const fn bytes(self) -> usize {
-        self.input
-            + self.layers * size_of::<Layer>()
-            + 3 * self.name
-            + self.extents * size_of::<Extent>()
+        self.input + self.inflate_bytes() + 3 * self.name + self.extent_bytes()
+    }
+
+    /// Bytes of the decoders, windows included.
+    #[must_use]
+    pub const fn inflate_bytes(self) -> usize {
+        self.layers * size_of::<Layer>()
+    }
+
+    /// Bytes of the extents.
+    #[must_use]
+    pub const fn extent_bytes(self) -> usize {
+        self.extents * size_of::<Extent>()
     }
 
     /// Enlarges the buffer that was too small for a file; false if none was, or it has its largest size.
@@ -303,7 +312,9 @@ mod tests {
     fn the_buffer_that_lacks_grows() {
         let mut sizes = BufferSizes::LEAST;
         let error = |code: ContainerCode| Error::new(Stage::Unpack, code);
-        assert!(sizes.grow(&error(ContainerCode::SparseLimit)) && sizes.grow(&error(ContainerCode::LayerLimit)));
+        assert!(
+            sizes.grow(&error(ContainerCode::SparseLimit)) && sizes.grow(&error(ContainerCode::LayerLimit))
+        );
         assert_eq!(sizes, BufferSizes { layers: 2, extents: 16, ..BufferSizes::LEAST });
         assert!(!sizes.grow(&error(ContainerCode::Checksum)));
         let names = std::iter::from_fn(|| sizes.grow(&error(ContainerCode::NameLimit)).then_some(())).count();

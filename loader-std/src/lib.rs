@@ -12,6 +12,7 @@ pub mod inspect;
 pub mod loader;
 pub mod members;
 pub mod memory;
+pub mod needs;
 pub mod pack;
 pub mod report;
 pub mod runtime;

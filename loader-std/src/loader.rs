@@ -109,6 +109,11 @@ impl<D> Loader<D> {
         &self.device
     }
 
+    /// The device, without its loader. Models that are still loaded stay on it.
+    pub fn into_device(self) -> D {
+        self.device
+    }
+
     /// Handles of all loaded models, the oldest first.
     #[must_use]
     pub fn models(&self) -> Vec<u32> {

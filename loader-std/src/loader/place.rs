@@ -87,9 +87,7 @@ impl<D: Device + Sync> Loader<D> {
                 let payload = Resident::new(*container, bytes);
                 fill(payload, &plan, &self.device, &options.policy, options.threads)
             }
-            Held::Streamed(payload, scratch) => {
-                stage(payload, &plan, &self.device, &options.policy, scratch)
-            }
+            Held::Streamed(payload, scratch) => stage(payload, &plan, &self.device, &options.policy, scratch),
         })?;
         work.clock.lap(|times| &mut times.stage);
         let entry = Entry::new(&plan, &container.header, &request);
