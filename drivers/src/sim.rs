@@ -34,6 +34,7 @@ mod content;
 mod digest;
 mod event;
 mod fault;
+pub(crate) mod fit;
 #[cfg(feature = "std")]
 mod growing;
 mod ledger;
