@@ -7,6 +7,8 @@
 //! | [`sim`] | the deterministic simulated accelerator | nothing: no operating system, no heap |
 #![no_std]
 
+#[cfg(feature = "simdrv")]
+extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
@@ -14,3 +16,5 @@ pub mod abi;
 pub mod map;
 #[cfg(feature = "sim")]
 pub mod sim;
+#[cfg(feature = "simdrv")]
+pub mod simdrv;
