@@ -66,6 +66,13 @@ impl<M: Memory> Driver<M> {
         Ok(())
     }
 
+    /// A descriptor of the file was duplicated. On the full lane that is a trap: closing either number counts.
+    pub fn duplicated(&mut self, caller: Caller, open: OpenId) {
+        if self.opens.get(&open).is_some_and(|file| !file.flags.is_misc()) {
+            self.violate(caller.tgid, 0, super::violation::What::DuplicatedDescriptor);
+        }
+    }
+
     /// The device of an open file, and its access mode.
     pub fn opened(&self, open: OpenId) -> Option<(u32, OpenFlags)> {
         self.opens.get(&open).map(|file| (file.device as u32, file.flags))
