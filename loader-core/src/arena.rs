@@ -216,6 +216,13 @@ impl<'m> Arena<'m> {
         }
     }
 
+    /// Gives back the head taken since `mark`, keeping the tail.
+    pub const fn release_head(&mut self, mark: Mark) {
+        if mark.head < self.head {
+            self.head = mark.head;
+        }
+    }
+
     fn reserve(&self, bytes: Option<usize>) -> Result<usize, ArenaFull> {
         let available = self.available();
         match bytes.and_then(round_up) {
@@ -370,6 +377,17 @@ impl<'m> Arena<'m> {
         let end = start.checked_add(size)?;
         let bytes = self.mem.get_mut(..self.head)?.get_mut(start..end)?;
         <[T]>::mut_from_bytes_with_elems(bytes, to_usize(place.len)).ok()
+    }
+
+    /// An unsealed array of the head, to write, beside the unsealed tail, to read.
+    pub fn slice_mut_and_tail<T: Record>(&mut self, place: ArenaRef) -> Option<(&mut [T], Tail<'_>)> {
+        let (head, rest) = self.mem.split_at_mut_checked(self.head)?;
+        let split = rest.len().checked_sub(self.tail)?;
+        let tail = Tail { bytes: rest.get(split..)?, after: self.after };
+        let start = to_usize(place.off).checked_sub(self.before)?;
+        let size = size_of::<T>().checked_mul(to_usize(place.len))?;
+        let bytes = head.get_mut(start..start.checked_add(size)?)?;
+        Some((<[T]>::mut_from_bytes_with_elems(bytes, to_usize(place.len)).ok()?, tail))
     }
 
     /// An unsealed array of the tail.

@@ -11,7 +11,8 @@ pub struct Limits {
     pub name_bytes: u32,
     /// Sum of all member-name lengths.
     pub names_total: u64,
-    /// Length of one pax record block.
+    /// Length of one pax record block; they are parsed as they come, so a long one costs no memory
+    /// (1 GiB is what the reference takes).
     pub pax_bytes: u64,
     /// Inflated size of the payload, all layers added.
     pub inflated_bytes: u64,
@@ -23,6 +24,8 @@ pub struct Limits {
     pub json_bytes: u64,
     /// Length of one JSON key or string that is kept.
     pub json_string: u32,
+    /// The longest JSON value that is looked at as a whole: a string, a short array, a small object.
+    pub element_bytes: u32,
     /// Subgraphs (hard cap 256).
     pub subgraphs: u16,
     /// Variables of one subgraph.
@@ -31,6 +34,8 @@ pub struct Limits {
     pub blocks: u32,
     /// DMA descriptors of one subgraph.
     pub descriptors: u32,
+    /// Ring entries that the descriptors of one subgraph may expand to, both halves counted once.
+    pub ring_entries: u64,
     /// Elements of one `list` or `dge-table`.
     pub list_elements: u32,
     /// Groups, members of groups, and pairs, each.
@@ -43,16 +48,18 @@ impl Limits {
         members: 1 << 20,
         name_bytes: 1 << 20,
         names_total: 64 << 20,
-        pax_bytes: 16 << 20,
+        pax_bytes: 1 << 30,
         inflated_bytes: 64 << 30,
         gzip_layers: 24,
         json_depth: 512,
         json_bytes: 0xFFFF_FFFF,
         json_string: 4096,
+        element_bytes: 8192,
         subgraphs: 256,
         variables: 1 << 20,
         blocks: 1 << 22,
         descriptors: 1 << 22,
+        ring_entries: 1 << 26,
         list_elements: 1 << 20,
         collective_elements: 1 << 16,
     };

@@ -17,6 +17,8 @@
 //! reference would meet first is reported (manifests.md §6.3).
 
 mod block;
+mod build;
+mod chain;
 mod class;
 mod collectives;
 mod definition;
@@ -25,10 +27,16 @@ mod engine;
 pub mod features;
 mod graph;
 mod kelf;
+mod link;
+mod named;
+mod npy;
 mod queue;
 mod record;
+mod sort;
 mod table;
 mod variable;
+mod verdict;
+mod wants;
 
 pub use block::{
     ACCESS_DIMS, Access, Block, BlockAt, BlockSink, BlockSource, Constant, SOURCES_DEFAULT, SOURCES_MARIANA,
@@ -41,10 +49,10 @@ pub use engine::{ActSet, DveTables, EngineFile, Function, Library};
 pub use graph::{IoMaps, TENSOR_DIMS, Tensor};
 pub use kelf::{Kelf, Target, Version};
 pub use queue::{Queue, Scratch};
-pub use variable::{Detail, Print, Variable};
+pub use variable::{Detail, Ids, Print, Variable};
 
 use crate::arena::{Arena, Tail};
-use crate::error::{Error, Notes, Stage};
+use crate::error::{Error, Notes};
 use crate::limits::Limits;
 use crate::policy::Policy;
 use crate::source::{MemberId, Payload};
@@ -108,8 +116,18 @@ pub fn parse<'m, P: Payload<'m>>(
     policy: &Policy,
     notes: &mut impl Notes,
 ) -> Result<Manifest<'m>, Error> {
-    let _ = (payload, arena, limits, policy, notes);
-    Err(Error::internal(Stage::Manifest, "readers follow"))
+    let mark = arena.mark();
+    match chain::run(payload, arena, limits, policy, notes) {
+        Ok(place) => {
+            let tail = arena.seal_tail();
+            let record = tail.get::<RootRecord>(place).ok_or_else(|| build::broken("the root record"))?;
+            Ok(Manifest { tail, record })
+        }
+        Err(error) => {
+            arena.release(mark);
+            Err(error)
+        }
+    }
 }
 
 /// Hands every DMA block of every subgraph to `sink`, in one pass over the files that hold blocks.
@@ -122,6 +140,12 @@ pub fn visit_blocks<'m, P: Payload<'m>, S: BlockSink>(
     limits: &Limits,
     sink: &mut S,
 ) -> Result<(), Error> {
-    let _ = (payload, manifest, limits, sink);
-    Err(Error::internal(Stage::Manifest, "readers follow"))
+    let mut buffers = chain::Buffers::new();
+    let mut visitor = block::visit::BlockVisitor::new(*manifest, buffers.cutter(limits), sink);
+    loop {
+        payload.visit(&mut visitor)?;
+        if !visitor.next_round() {
+            return Ok(());
+        }
+    }
 }

@@ -1,13 +1,27 @@
 //! S4, first half: the place of every variable, table, ring and image (staging.md §7, §8, §10, §11).
 
+pub mod block;
+mod breakdown;
 pub mod copy;
 pub mod expand;
+mod notes;
 pub mod operand;
+pub mod pages;
+mod place;
 pub mod position;
+mod programs;
 pub mod record;
 pub mod ring;
-pub mod scratch;
+pub mod rings;
 mod show;
+pub mod translate;
+pub mod vars;
+mod view;
 pub mod walk;
+mod wants;
 
+pub use breakdown::{Breakdown, BreakdownLog};
+pub use place::{Plan, Request, place};
+pub(crate) use programs::overlap;
 pub use show::ShowBytes;
+pub use view::{CoreView, ledger_bytes};

@@ -2,6 +2,49 @@
 
 use crate::arch::Arch;
 
+/// Values that replace those of a file's `fp8_conversion_config` (manifests.md §12.1): the reference reads them
+/// from the environment, a caller of the core states them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fp8Overrides {
+    /// Range extension.
+    pub fp8_range_extension: Option<bool>,
+    /// Largest exponent of e4m3.
+    pub emax_fp8_e4m3: Option<u32>,
+    /// Largest exponent of e5m2.
+    pub emax_fp8_e5m2: Option<u32>,
+    /// OCP saturation.
+    pub ocp_sat: Option<bool>,
+    /// `fp8_sis`.
+    pub fp8_sis: Option<bool>,
+    /// `fp8_sns`.
+    pub fp8_sns: Option<bool>,
+}
+
+/// One function of the default library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DefaultFunction {
+    /// Function name.
+    pub name: &'static str,
+    /// Opcode.
+    pub opcode: u8,
+    /// Sub-opcode.
+    pub sub_opcode: u8,
+}
+
+/// The extended-ISA library that the reference carries in its own bytes and adds to every file of one
+/// architecture. This loader ships no firmware; a host that has it hands it in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DefaultLibrary {
+    /// Architecture that gets it: sunda by code, mariana by another reading (lowering.md X-11, Open).
+    pub arch: Arch,
+    /// Its name; `all` in the reference.
+    pub name: &'static str,
+    /// The firmware.
+    pub content: &'static [u8],
+    /// Its functions.
+    pub functions: &'static [DefaultFunction],
+}
+
 /// How a load behaves where the evidence ends. `Default` follows `rulings.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -13,18 +56,39 @@ pub struct Policy {
     pub allow_legacy: bool,
     /// Verify the payload digest (R23: on here, off in the reference).
     pub verify_digest: bool,
+    /// Compute the payload digest and report it, even where it is not verified (tools).
+    pub report_digest: bool,
     /// Accept only the plainly stored digest, not the word-swapped one.
     pub strict_digest: bool,
     /// Feature bits that are understood when the major version is 2 (container.md §5.1).
     pub supported_features: u64,
     /// Accept `local` and `shared` as variable types (manifests.md §7.10, Open; off).
     pub accept_area_classes: bool,
+    /// Place the area `alt` of virtual variables behind the area `main` instead of refusing it (lowering.md §7.1,
+    /// Open; off).
+    pub append_alt_area: bool,
+    /// Values that replace the file's FP8 conversion.
+    pub fp8: Fp8Overrides,
+    /// The host's extended-ISA library (lowering.md §5.9).
+    pub default_library: Option<&'static DefaultLibrary>,
+    /// Analysis only: read what a load would refuse for reasons that do not keep it from being read
+    /// (a NeuronCore-v1 file, R22; `var_id`s with holes, manifests.md §7.3). Off for a load.
+    pub tooling: bool,
     /// Refuse opaque slots and approximate blocks instead of reporting them (R6).
     pub strict: bool,
     /// Scratchpad page size in bytes (R20).
     pub page_size: u64,
     /// Scratchpad pages are one adjacent range (R20, R41).
     pub contiguous_scratchpad: bool,
+    /// Slots of the opaque preamble of every engine (R30).
+    pub preamble_slots: u32,
+    /// Slots of the opaque postamble of every engine (R30).
+    pub postamble_slots: u32,
+    /// Block size of the engines' instruction memory in bytes, a power of two (staging.md §11.6).
+    pub engine_block: u32,
+    /// Lower a `d4` with a kind of 1 to 3 and its `da` to one slot `bb`, `bd` or `f1` instead of keeping both
+    /// as opaque (R38; for hand-made input).
+    pub lower_dge_kinds: bool,
 }
 
 impl Policy {
@@ -41,12 +105,28 @@ impl Policy {
         lnc: None,
         allow_legacy: false,
         verify_digest: true,
+        report_digest: false,
         strict_digest: false,
         supported_features: Self::SUPPORTED_FEATURES,
         accept_area_classes: false,
+        append_alt_area: false,
+        fp8: Fp8Overrides {
+            fp8_range_extension: None,
+            emax_fp8_e4m3: None,
+            emax_fp8_e5m2: None,
+            ocp_sat: None,
+            fp8_sis: None,
+            fp8_sns: None,
+        },
+        default_library: None,
+        tooling: false,
         strict: false,
         page_size: Self::CONTIGUOUS_PAGE,
         contiguous_scratchpad: true,
+        preamble_slots: 1,
+        postamble_slots: 1,
+        engine_block: 0x4000,
+        lower_dge_kinds: false,
     };
 }
 

@@ -1,3 +1,45 @@
-//! `cargo xtask`.
+//! The project's own chores: `cargo xtask fixtures`, `cargo xtask test`, `cargo xtask errors`.
 
-fn main() {}
+mod errors;
+mod fixtures;
+mod test;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The project's own chores")]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Write the project's small NEFF files to tests/fixtures
+    Fixtures {
+        /// Only compare; fails if a file differs from what the project makes
+        #[arg(long)]
+        check: bool,
+    },
+    /// Write docs/ERRORS.md from the code tables
+    Errors {
+        /// Only compare
+        #[arg(long)]
+        check: bool,
+    },
+    /// Everything CI runs: format, lints, documentation, tests
+    Test {
+        /// Also the long sweeps
+        #[arg(long)]
+        full: bool,
+    },
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().chore {
+        Chore::Fixtures { check } => fixtures::run(check),
+        Chore::Errors { check } => errors::run(check),
+        Chore::Test { full } => test::run(full),
+    }
+}

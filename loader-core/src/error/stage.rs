@@ -20,6 +20,7 @@ codes! {
         /// The group's owner core belongs to someone else (staging.md §8.4).
         CoreOwnership = 'S' 107, Invalid, "core {a} of the HBM group is not owned by this process", "all cores of the group", "";
 
+        MemberLength = 'S' 214, Invalid, "a member holds {a} bytes, {b} are needed", "a payload as long as declared", "";
         ConstantLength = 'S' 201, Invalid, "constant {name} holds {a} bytes, its variable {b}", "a payload as long as the variable", "";
         DuplicateVariable = 'S' 202, Invalid, "two variables have the id {a}", "unique ids", "";
         Alignment = 'S' 203, Invalid, "alignment provided not power of 2. alignment={a}", "a power of two", "";
@@ -34,9 +35,7 @@ codes! {
         UsageNotLegal = 'S' 212, Invalid, "usage {name} is not legal in host memory", "device memory", "";
         PointerTarget = 'S' 213, Invalid, "pointer {name} refers to variable {a}, which has no address", "a placed variable, an input or an output", "";
 
-        ScratchPageSize = 'S' 301, Invalid, "Invalid scratchpad page size {a} bytes", "1 to 4294967295 bytes", "";
-        ScratchPages = 'S' 302, Resource, "the scratchpad needs {a} pages", "at most {b}", "Use a larger --page-size.";
-        ScratchSize = 'S' 303, Invalid, "Failed to calculate scratchpad info", "sizes that add up to less than 2^64", "";
+        PagingDiffers = 'S' 301, Invalid, "scratchpad pages of {a} bytes are asked for, pages of {b} bytes are resident", "one page size for all models of a device", "Unload the other models first, or use their page size.";
         PageTable = 'S' 304, Resource, "the table of scratchpad pages is full at {a} entries", "", "Give the loader a larger page table.";
         PageAlignment = 'S' 305, Failure, "scratchpad page at {a:#x} is not 4 KiB aligned", "a multiple of 4096", "";
 
@@ -48,6 +47,9 @@ codes! {
         RingPointer = 'S' 406, Invalid, "the ring pointer {a:#x} selects both halves or none", "exactly one of bits 62 and 63", "";
         EmptySet = 'S' 407, Invalid, "the indirect-copy ring {name} has an empty set", "at least one entry", "";
         ApproximateBlock = 'S' 408, Invalid, "block {a} of queue {name} can only be approximated", "a plain copy", "Load without --strict.";
+        ExpansionLimit = 'S' 410, Resource, "the descriptors of a subgraph make more than {a} ring entries", "at most {a}", "Raise the limit on ring entries.";
+        IoInDataRing = 'S' 411, Invalid, "queue {name} moves data of {name2}, which has no address before it runs", "inputs and outputs in queues of type in or out", "";
+        ApproximateTable = 'S' 412, Invalid, "{a} activation and DVE tables are placed without the rings that load them", "an exact translation", "Load without --strict.";
         NoSemaphoreSource = 'S' 409, Failure, "a block with a semaphore has no source word", "", "";
 
         StreamRemainder = 'S' 501, Invalid, "the {name} stream has {a} bytes", "a multiple of 64", "";

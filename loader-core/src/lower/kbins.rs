@@ -95,6 +95,12 @@ impl<'m> KbinView<'m> {
         self.array(self.entry.name)
     }
 
+    /// Where the name of the subgraph is among the records.
+    #[must_use]
+    pub const fn subgraph_ref(&self) -> ArenaRef {
+        self.entry.name
+    }
+
     /// Directory of its members, without the last `/`.
     #[must_use]
     pub fn dir(&self) -> &'m [u8] {

@@ -1,5 +1,11 @@
 //! DMA blocks and transfers (manifests.md §13.3): what one trigger starts.
 
+mod end;
+pub(crate) mod index;
+mod transfer;
+pub(crate) mod visit;
+pub(crate) mod walk;
+
 use super::class::DmaOp;
 use super::record::{BlockRecord, block_flag, wide};
 use crate::arch::Engine;
@@ -114,6 +120,8 @@ pub struct Totals {
     pub arithmetic: u32,
     /// Transfers with a transpose, by `op` or by `transpose_op`.
     pub transposes: u32,
+    /// Sum of [`Transfer::extra_bytes`].
+    pub extra: u32,
 }
 
 /// One end of a transfer: a walk through a variable, innermost dimension first.
@@ -210,6 +218,23 @@ pub struct Transfer<'a> {
     pub constant: Option<Constant>,
     /// Transpose, if any of its keys is present.
     pub transpose: Option<Transpose<'a>>,
+}
+
+impl Transfer<'_> {
+    /// Bytes of parameters that the lowered record keeps beside its access patterns, a multiple of 8
+    /// (lowering.md §11.4): factors of `fma`, the constant of `min` and `max`, a transpose.
+    #[must_use]
+    pub fn extra_bytes(&self) -> u32 {
+        let sources = u32::try_from(self.from.len()).unwrap_or(u32::MAX);
+        match self.op {
+            DmaOp::Fma => sources.saturating_mul(4).saturating_add(15) & !7,
+            DmaOp::Min | DmaOp::Max if self.constant.is_some() => 16,
+            DmaOp::Add | DmaOp::Min | DmaOp::Max => 0,
+            DmaOp::Transpose => 144,
+            DmaOp::Copy if self.transpose.is_some() => 144,
+            DmaOp::Copy => 0,
+        }
+    }
 }
 
 /// Receives blocks in archive order of their files; see [`super::visit_blocks`].

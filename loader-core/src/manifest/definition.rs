@@ -1,5 +1,13 @@
 //! One subgraph's definition with its five engine files: everything lowering reads.
 
+mod finish;
+mod queues;
+mod ranks;
+pub(crate) mod reader;
+mod small;
+pub(crate) mod ucode;
+mod vars;
+
 use super::block::{Block, BlockSource, Totals};
 use super::collectives::Ranks;
 use super::engine::{ActSet, DveTables, EngineFile, Function, Library};
@@ -10,7 +18,7 @@ use super::record::{
 };
 use super::variable::Variable;
 use crate::arch::{Arch, Engine};
-use crate::arena::Tail;
+use crate::arena::{Tail, TailRef};
 use crate::source::MemberId;
 use zerocopy::little_endian::U32;
 
@@ -111,7 +119,7 @@ impl<'m> Definition<'m> {
         self.record.vars.len()
     }
 
-    fn var_indices(&self, place: crate::arena::TailRef) -> &'m [U32] {
+    fn var_indices(&self, place: TailRef) -> &'m [U32] {
         let count = usize::try_from(self.var_count()).unwrap_or(usize::MAX);
         self.tail.slice::<U32>(place, count).unwrap_or(&[])
     }
@@ -120,11 +128,24 @@ impl<'m> Definition<'m> {
         self.record.vars.get::<VarRecord>(self.tail, index)
     }
 
+    /// File order of the variable with that id: in constant time where ids are dense.
+    pub(crate) fn var_index(&self, id: u32) -> Option<u32> {
+        let order = self.var_indices(self.record.by_id);
+        let id_of = |index: &U32| self.var_record(index.get()).map(|record| record.var_id.get());
+        let direct = order.get(usize::try_from(id).ok()?).filter(|index| id_of(index) == Some(id));
+        let found = || order.get(order.binary_search_by(|index| id_of(index).cmp(&Some(id))).ok()?);
+        direct.or_else(found).map(|index| index.get())
+    }
+
     /// The variable with that id.
     #[must_use]
     pub fn var(&self, id: u32) -> Option<Variable<'m>> {
-        let index = self.var_indices(self.record.by_id).get(usize::try_from(id).ok()?)?;
-        Variable::new(self.tail, self.var_record(index.get())?)
+        self.var_at(self.var_index(id)?)
+    }
+
+    /// The variable at a position of the file.
+    pub(crate) fn var_at(&self, index: u32) -> Option<Variable<'m>> {
+        Variable::new(self.tail, &self.record.lists, self.var_record(index)?)
     }
 
     /// Id of the variable with that name, in logarithmic time.
@@ -147,14 +168,15 @@ impl<'m> Definition<'m> {
     /// All variables by id.
     pub fn vars(&self) -> impl Iterator<Item = Variable<'m>> + use<'m> {
         let definition = *self;
-        (0..self.var_count()).filter_map(move |id| definition.var(id))
+        let indices = self.var_indices(self.record.by_id).iter();
+        indices.filter_map(move |index| definition.var_at(index.get()))
     }
 
     /// All variables by name, in byte order.
     pub fn vars_by_name(&self) -> impl Iterator<Item = Variable<'m>> + use<'m> {
         let definition = *self;
         let indices = self.var_indices(self.record.by_name).iter();
-        indices.filter_map(move |index| Variable::new(definition.tail, definition.var_record(index.get())?))
+        indices.filter_map(move |index| definition.var_at(index.get()))
     }
 
     /// Number of `input` variables.
@@ -181,7 +203,8 @@ impl<'m> Definition<'m> {
         let count = usize::try_from(self.queue_count()).ok()?;
         let order = self.tail.slice::<U32>(self.record.queues_by_name, count)?;
         let stored = order.get(usize::try_from(index).ok()?)?.get();
-        Queue::new(self.tail, self.record.queues.get::<QueueRecord>(self.tail, stored)?)
+        let record = self.record.queues.get::<QueueRecord>(self.tail, stored)?;
+        Queue::new(self.tail, &self.record.instance_names, record)
     }
 
     /// All queue sets in byte order of names.
@@ -260,6 +283,7 @@ impl<'m> Definition<'m> {
                 dims: record.dims.get(),
                 arithmetic: record.arithmetic.get(),
                 transposes: record.transposes.get(),
+                extra: record.extra.get(),
             },
             _ => Totals::default(),
         }

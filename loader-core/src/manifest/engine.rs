@@ -1,5 +1,9 @@
 //! Views of what the engine files add: tables, blobs, libraries (manifests.md §11, §13).
 
+pub(crate) mod act_info;
+pub(crate) mod reader;
+pub(crate) mod settle;
+
 use super::record::{ActSetRecord, EngineRecord, FunctionRecord, LibraryRecord, NONE, engine_flag};
 use super::table::Table;
 use crate::arena::Tail;

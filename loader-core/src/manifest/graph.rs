@@ -1,5 +1,8 @@
 //! The graph manifest's answer: inputs and outputs by name (manifests.md §4.4, §4.5).
 
+pub(crate) mod reader;
+pub(crate) mod tables;
+
 use super::record::{RootRecord, TensorRecord, wide};
 use crate::arena::{Tail, TailRef};
 use zerocopy::little_endian::U32;

@@ -1,5 +1,7 @@
 //! The KELF descriptor: version, target, list of subgraphs (manifests.md §5).
 
+pub(crate) mod reader;
+
 use super::engine::member;
 use super::record::{RootRecord, wide};
 use crate::arch::Arch;

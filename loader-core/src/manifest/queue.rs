@@ -2,6 +2,7 @@
 
 use super::class::{Fabric, Role};
 use super::record::{QueueRecord, Text, queue_flag, wide};
+use super::table::Table;
 use crate::arch::Engine;
 use crate::arena::Tail;
 use zerocopy::little_endian::U32;
@@ -47,11 +48,12 @@ pub struct Queue<'m> {
     /// Whether `queue_instances` is present.
     pub named_instances: bool,
     tail: Tail<'m>,
-    record: &'m QueueRecord,
+    names: &'m Table,
+    first_name: u32,
 }
 
 impl<'m> Queue<'m> {
-    pub(crate) fn new(tail: Tail<'m>, record: &'m QueueRecord) -> Option<Self> {
+    pub(crate) fn new(tail: Tail<'m>, names: &'m Table, record: &'m QueueRecord) -> Option<Self> {
         let has = |flag| record.flags & flag != 0;
         let scratch = Scratch { offset: record.scratch_offset.get(), size: record.scratch_size.get() };
         Some(Self {
@@ -70,7 +72,8 @@ impl<'m> Queue<'m> {
             instances: record.instances.get(),
             named_instances: has(queue_flag::INSTANCES),
             tail,
-            record,
+            names,
+            first_name: record.first_name.get(),
         })
     }
 
@@ -86,7 +89,7 @@ impl<'m> Queue<'m> {
         if !self.named_instances {
             return (index == 0).then_some(self.name);
         }
-        let names = self.tail.slice::<Text>(self.record.instance_names, wide(self.record.instances))?;
-        Some(names.get(usize::try_from(index).ok()?)?.get(self.tail))
+        let at = self.first_name.checked_add(index).filter(|_| index < self.instances)?;
+        Some(self.names.get::<Text>(self.tail, at)?.get(self.tail))
     }
 }

@@ -44,8 +44,7 @@ pub(crate) mod var_flag {
     pub(crate) const PRINT: u8 = 2;
     pub(crate) const FABRIC: u8 = 4;
     pub(crate) const BACKING: u8 = 8;
-    pub(crate) const PAYLOAD: u8 = 16;
-    pub(crate) const REMOTE_KEYS: u8 = 32;
+    pub(crate) const REMOTE_KEYS: u8 = 16;
 }
 
 /// One variable.
@@ -62,7 +61,7 @@ pub(crate) struct VarRecord {
     pub(crate) alignment: U32,
     /// `file`: member. `pointer`: referenced id. `remote`: owner's subgraph. `list`, `dge-table`: length.
     pub(crate) c: U32,
-    /// `remote`: owner's variable id. `list`, `dge-table`: place of the ids.
+    /// `remote`: owner's variable id. `list`, `dge-table`: first of the ids in the definition's lists.
     pub(crate) d: U32,
     pub(crate) pipe: I32,
     /// `virtual`: offset in its area. `file`: offset of the payload in its member.
@@ -107,8 +106,8 @@ pub(crate) struct QueueRecord {
     /// First instance in the definition's flat numbering.
     pub(crate) first_instance: U32,
     pub(crate) instances: U32,
-    /// `Text` per named instance.
-    pub(crate) instance_names: TailRef,
+    /// First of its names among the definition's instance names.
+    pub(crate) first_name: U32,
     pub(crate) semaphores: [U32; 32],
 }
 
@@ -119,10 +118,6 @@ pub(crate) mod block_flag {
     pub(crate) const SEMAPHORE: u8 = 1;
     pub(crate) const EVENT: u8 = 2;
     pub(crate) const SECTION_START: u8 = 4;
-    pub(crate) const ID: u8 = 8;
-    pub(crate) const INSTANCE: u8 = 16;
-    pub(crate) const QUEUE: u8 = 32;
-    pub(crate) const DESC: u8 = 64;
 }
 
 /// One DMA block.
@@ -154,6 +149,7 @@ pub(crate) struct TotalsRecord {
     pub(crate) arithmetic: U32,
     pub(crate) transposes: U32,
     pub(crate) dims: U32,
+    pub(crate) extra: U32,
 }
 
 /// One activation set.
@@ -291,7 +287,9 @@ pub(crate) struct DefRecord {
     pub(crate) num_outputs: U32,
     /// Variables in file order.
     pub(crate) vars: Table,
-    /// U32 per id: index in `vars`.
+    /// U32 per element of a `list` or `dge-table`.
+    pub(crate) lists: Table,
+    /// U32 per variable: index in `vars`, ids ascending.
     pub(crate) by_id: TailRef,
     /// U32 per variable: index in `vars`, names ascending.
     pub(crate) by_name: TailRef,
@@ -299,6 +297,8 @@ pub(crate) struct DefRecord {
     pub(crate) queues: Table,
     /// U32 per queue set: index in `queues`, names ascending.
     pub(crate) queues_by_name: TailRef,
+    /// `Text` per named instance of any queue set.
+    pub(crate) instance_names: Table,
     pub(crate) instances: U32,
     /// `InstanceRecord` per instance, names ascending.
     pub(crate) instance_index: TailRef,
@@ -321,8 +321,17 @@ pub(crate) struct DefRecord {
     /// Member that `ucode_lib` names.
     pub(crate) ucode_manifest: Text,
     pub(crate) fp8: Fp8Record,
+    /// Entries of `act_info.json`.
+    pub(crate) act_infos: Table,
     /// The five engines by number, then the definition's own `dma`.
     pub(crate) engines: [EngineRecord; 6],
+}
+
+/// The record of subgraph `graph` in the array at `place`.
+pub(crate) fn def_at(place: TailRef, graph: u32) -> Option<TailRef> {
+    let size = u32::try_from(size_of::<DefRecord>()).ok()?;
+    let distance = place.0.get().checked_sub(size.checked_mul(graph)?)?;
+    Some(TailRef(U32::new(distance)))
 }
 
 /// A queue instance's name and place, for lookup.

@@ -1,8 +1,9 @@
 //! A variable of a subgraph, as its `var` entry says (manifests.md §7).
 
 use super::class::{Backing, Fabric, VarClass};
-use super::record::{VarRecord, var_flag, wide};
-use crate::arena::{Tail, TailRef};
+use super::record::{VarRecord, var_flag};
+use super::table::Table;
+use crate::arena::Tail;
 use crate::source::MemberId;
 use zerocopy::little_endian::{U32, U64};
 
@@ -16,7 +17,7 @@ pub struct Print<'m> {
 }
 
 /// What only one class has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Detail<'m> {
     /// Nothing beyond the common fields.
     None,
@@ -42,12 +43,12 @@ pub enum Detail<'m> {
     /// `list`.
     List {
         /// Variable ids.
-        ids: &'m [U32],
+        ids: Ids<'m>,
     },
     /// `dge-table`.
     DgeTable {
         /// Variable ids.
-        ids: &'m [U32],
+        ids: Ids<'m>,
     },
     /// `remote`: the owner, resolved (manifests.md §7.9, R16).
     Remote {
@@ -56,6 +57,42 @@ pub enum Detail<'m> {
         /// The owner's id there.
         var_id: u32,
     },
+}
+
+/// The variable ids of a `list` or `dge-table`.
+#[derive(Clone, Copy, Debug)]
+pub struct Ids<'m> {
+    tail: Tail<'m>,
+    table: &'m Table,
+    first: u32,
+    len: u32,
+}
+
+impl<'m> Ids<'m> {
+    /// How many.
+    #[must_use]
+    pub const fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// True if there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Id `index`, in constant time.
+    #[must_use]
+    pub fn get(&self, index: u32) -> Option<u32> {
+        let at = self.first.checked_add(index).filter(|_| index < self.len)?;
+        self.table.get::<U32>(self.tail, at).map(|id| id.get())
+    }
+
+    /// The ids in file order.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + use<'m> {
+        let ids = *self;
+        (0..self.len).map_while(move |index| ids.get(index))
+    }
 }
 
 /// One variable. `Copy`; all references live as long as the caller's memory.
@@ -86,7 +123,7 @@ pub struct Variable<'m> {
 }
 
 impl<'m> Variable<'m> {
-    pub(crate) fn new(tail: Tail<'m>, record: &'m VarRecord) -> Option<Self> {
+    pub(crate) fn new(tail: Tail<'m>, lists: &'m Table, record: &'m VarRecord) -> Option<Self> {
         let has = |flag| record.flags & flag != 0;
         let class = VarClass::from_code(record.class)?;
         let print = Print { prefix: record.prefix.get(tail), pipe: record.pipe.get() };
@@ -104,7 +141,7 @@ impl<'m> Variable<'m> {
                 .get(usize::from(record.backing))
                 .copied()
                 .filter(|_| has(var_flag::BACKING)),
-            detail: detail(tail, class, record)?,
+            detail: detail(tail, lists, class, record),
         })
     }
 
@@ -128,9 +165,9 @@ impl<'m> Variable<'m> {
     }
 }
 
-fn detail<'m>(tail: Tail<'m>, class: VarClass, record: &'m VarRecord) -> Option<Detail<'m>> {
-    let ids = || tail.slice::<U32>(TailRef(record.d), wide(record.c));
-    Some(match class {
+fn detail<'m>(tail: Tail<'m>, table: &'m Table, class: VarClass, record: &VarRecord) -> Detail<'m> {
+    let ids = Ids { tail, table, first: record.d.get(), len: record.c.get() };
+    match class {
         VarClass::Virtual => Detail::Virtual { offset: record.a.get() },
         VarClass::File => Detail::File {
             member: MemberId(record.c.get()),
@@ -138,9 +175,9 @@ fn detail<'m>(tail: Tail<'m>, class: VarClass, record: &'m VarRecord) -> Option<
             payload_len: record.b.get(),
         },
         VarClass::Pointer => Detail::Pointer { referenced: record.c.get() },
-        VarClass::List => Detail::List { ids: ids()? },
-        VarClass::DgeTable => Detail::DgeTable { ids: ids()? },
+        VarClass::List => Detail::List { ids },
+        VarClass::DgeTable => Detail::DgeTable { ids },
         VarClass::Remote => Detail::Remote { subgraph: record.c.get(), var_id: record.d.get() },
         VarClass::StateBuffer | VarClass::TmpBuf | VarClass::Input | VarClass::Output => Detail::None,
-    })
+    }
 }

@@ -11,6 +11,7 @@ mod queue;
 
 pub use memory::{DMem, PlaceArm, VarPlace};
 pub use model::{Bridge, FeatureMap, LoadParams, Model, Registered, STATE_READY, Tally};
+pub(in crate::plan) use program::pseudo_index;
 pub use program::{
     Bind, Image, InstrAddrs, NoteKind, Opaque, PatchList, SlotNote, Span, Target, TargetKind, Why,
 };

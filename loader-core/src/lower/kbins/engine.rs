@@ -58,10 +58,16 @@ impl<'m> KbinView<'m> {
         })
     }
 
+    /// The DVE record; `None` if the engine file has no tables.
+    #[must_use]
+    pub fn dve_record(&self) -> Option<&'m DveCfg> {
+        self.head.get(self.kbin.dve_config)
+    }
+
     /// DVE tables; `None` if the engine file has none.
     #[must_use]
     pub fn dve(&self) -> Option<DveTables<'m>> {
-        let cfg: &DveCfg = self.head.get(self.kbin.dve_config)?;
+        let cfg = self.dve_record()?;
         Some(DveTables {
             opcode: self.blob(cfg.opcode_table),
             control_fast: self.blob(cfg.control_fast_table),

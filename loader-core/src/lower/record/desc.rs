@@ -158,9 +158,9 @@ records! {
         /// `transpose_shape`.
         16 shape: [U64; 4],
         /// `transpose_op`, such as `WZXY`.
-        48 op: Text<16>,
+        48 op: Text<24>,
         /// Padding.
-        64 tail: Pad<76>,
+        72 tail: Pad<68>,
     }
 
     /// What the end of a block does beyond one completion semaphore; `count` semaphore numbers follow

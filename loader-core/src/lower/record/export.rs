@@ -76,9 +76,9 @@ records! {
         /// `transpose_shape`.
         16 shape: [U64; 4],
         /// `transpose_op`.
-        48 op: Text<16>,
+        48 op: Text<24>,
         /// Padding.
-        64 tail: Pad<76>,
+        72 tail: Pad<68>,
     }
 
     /// Descriptor as the reference keeps it (sizes and tail Confirmed, data arm Inferred).

@@ -58,10 +58,10 @@ records! {
         32 semaphore: U32,
         /// [`BlockFlags`].
         36 flags: U32,
-        /// Trigger instructions that name it.
-        40 triggers: U32,
         /// Its position in the kbin's instance.
-        44 ordinal: U32,
+        40 ordinal: U32,
+        /// Padding.
+        44 pad: Pad<4>,
         /// Function name, in the kbin's records.
         48 function: ArenaRef,
     }

@@ -1,0 +1,9 @@
+//! gzip: framing by hand around a deflate decoder with a fixed window (container.md §9).
+
+mod crc;
+mod header;
+mod layer;
+
+pub(crate) use header::{FIXED as HEADER_BYTES, Header, Seen};
+pub(crate) use layer::Damage;
+pub use layer::Layer;

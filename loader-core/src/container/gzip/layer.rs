@@ -1,0 +1,248 @@
+//! One gzip layer as a push decoder: members one after the other, output in a 32 KiB ring.
+
+use super::crc::Crc32;
+use super::header::{Header, Seen};
+use crate::container::events::Events;
+use crate::error::{ContainerCode, Error, Stage};
+use miniz_oxide::inflate::TINFLStatus;
+use miniz_oxide::inflate::core::inflate_flags::{
+    TINFL_FLAG_HAS_MORE_INPUT, TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF,
+};
+use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
+
+/// Deflate's window.
+const RING: usize = 32768;
+
+/// How a compressed stream is damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Damage {
+    /// The deflate data makes no sense.
+    Deflate,
+    /// The data ends inside a member's deflate data, or right after its header.
+    Truncated,
+    /// The data ends inside the 8-byte trailer.
+    Trailer,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// Before or inside the header of a member that follows another one.
+    Between(Header),
+    Deflate,
+    Trailer {
+        bytes: [u8; 8],
+        have: usize,
+    },
+    /// What follows is not looked at.
+    Ended,
+}
+
+/// What a gzip trailer said, and what the data was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Trailer {
+    pub(crate) crc: u32,
+    pub(crate) length: u32,
+    pub(crate) data_crc: u32,
+    pub(crate) data_length: u32,
+}
+
+impl Trailer {
+    /// Remarks on what does not fit; true if all does. The reference never looks (container.md §9.2).
+    pub(crate) fn report<E: Events>(&self, events: &mut E) -> bool {
+        let note = |code, a: u32, b: u32| Error::new(Stage::Unpack, code).numbers(u64::from(a), u64::from(b));
+        if self.crc != self.data_crc {
+            events.note(note(ContainerCode::WCrc, self.crc, self.data_crc));
+        }
+        if self.length != self.data_length {
+            events.note(note(ContainerCode::WLength, self.length, self.data_length));
+        }
+        self.crc == self.data_crc && self.length == self.data_length
+    }
+}
+
+/// Decoder state of one gzip layer: about 43 KiB, made once and used for any number of files.
+pub struct Layer {
+    inflate: DecompressorOxide,
+    ring: [u8; RING],
+    /// Where the next byte goes.
+    end: usize,
+    /// First byte that the next stage has not taken.
+    start: usize,
+    /// The ring has not been filled once in this member, so no distance may reach behind its start.
+    fresh: bool,
+    state: State,
+    crc: Crc32,
+    member_bytes: u32,
+    out: u64,
+    members: u32,
+    trailer: Option<Trailer>,
+    after: bool,
+}
+
+impl Layer {
+    /// A decoder at rest.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            inflate: DecompressorOxide::new(),
+            ring: [0; RING],
+            end: 0,
+            start: 0,
+            fresh: true,
+            state: State::Ended,
+            crc: Crc32::new(),
+            member_bytes: 0,
+            out: 0,
+            members: 0,
+            trailer: None,
+            after: false,
+        }
+    }
+
+    /// Begins a stream whose first header has been read.
+    pub(crate) fn begin(&mut self) {
+        self.out = 0;
+        self.members = 0;
+        self.trailer = None;
+        self.after = false;
+        self.member();
+    }
+
+    fn member(&mut self) {
+        self.inflate.init();
+        (self.start, self.end, self.fresh) = (0, 0, true);
+        self.crc = Crc32::new();
+        self.member_bytes = 0;
+        self.members = self.members.saturating_add(1);
+        self.state = State::Deflate;
+    }
+
+    /// Output that waits for the next stage. While there is some, the layer takes no input.
+    pub(crate) fn pending(&self) -> &[u8] {
+        self.ring.get(self.start..self.end).unwrap_or(&[])
+    }
+
+    /// The next stage took `count` bytes.
+    pub(crate) fn taken(&mut self, count: usize) {
+        self.start = self.start.saturating_add(count).min(self.end);
+    }
+
+    /// All bytes produced so far, of all members.
+    pub(crate) const fn out(&self) -> u64 {
+        self.out
+    }
+
+    /// Members begun so far.
+    pub(crate) const fn members(&self) -> u32 {
+        self.members
+    }
+
+    /// True behind the last member.
+    pub(crate) const fn ended(&self) -> bool {
+        matches!(self.state, State::Ended)
+    }
+
+    /// The trailer of the member that just ended, once.
+    pub(crate) const fn take_trailer(&mut self) -> Option<Trailer> {
+        self.trailer.take()
+    }
+
+    /// True if something but zero bytes was seen behind the last member.
+    pub(crate) const fn garbage_after(&self) -> bool {
+        self.after
+    }
+
+    /// The garbage was reported.
+    pub(crate) const fn forget_garbage(&mut self) {
+        self.after = false;
+    }
+
+    /// Takes some of `input` and returns how much. Produces at most one ring of output.
+    pub(crate) fn feed(&mut self, input: &[u8]) -> Result<usize, Damage> {
+        match &mut self.state {
+            State::Between(header) => {
+                let used = header.feed(input);
+                match header.seen() {
+                    Seen::Undecided => {}
+                    Seen::Whole => self.member(),
+                    Seen::Other => {
+                        // Zero bytes are the fill that compilers write; all of them are passed over.
+                        self.after = input.get(used).is_some_and(|&byte| byte != 0);
+                        self.state = State::Ended;
+                    }
+                }
+                Ok(used)
+            }
+            State::Deflate => self.deflate(input),
+            State::Trailer { bytes, have } => {
+                let room = bytes.get_mut(*have..).unwrap_or(&mut []);
+                let used = room.len().min(input.len());
+                for (slot, &byte) in room.iter_mut().zip(input) {
+                    *slot = byte;
+                }
+                *have = have.saturating_add(used);
+                if *have == 8 {
+                    let [a, b, c, d, e, f, g, h] = *bytes;
+                    self.close(u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
+                }
+                Ok(used)
+            }
+            State::Ended => Ok(input.len()),
+        }
+    }
+
+    /// The input ends here.
+    pub(crate) fn finish(&mut self) -> Result<(), Damage> {
+        match self.state {
+            State::Between(_) | State::Ended => {
+                self.state = State::Ended;
+                Ok(())
+            }
+            State::Deflate => Err(Damage::Truncated),
+            State::Trailer { .. } => Err(Damage::Trailer),
+        }
+    }
+
+    fn close(&mut self, crc: u32, length: u32) {
+        let (data_crc, data_length) = (self.crc.value(), self.member_bytes);
+        self.trailer = Some(Trailer { crc, length, data_crc, data_length });
+        self.state = State::Between(Header::new());
+    }
+
+    fn deflate(&mut self, input: &[u8]) -> Result<usize, Damage> {
+        if self.end >= RING {
+            (self.start, self.end, self.fresh) = (0, 0, false);
+        }
+        let mut flags = TINFL_FLAG_HAS_MORE_INPUT;
+        if self.fresh {
+            // Positions in the ring are positions in the member: distances are checked against them.
+            flags |= TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
+        }
+        let (status, used, made) = decompress(&mut self.inflate, input, &mut self.ring, self.end, flags);
+        self.start = self.end;
+        self.end = self.end.saturating_add(made).min(RING);
+        self.crc.update(self.ring.get(self.start..self.end).unwrap_or(&[]));
+        self.out = self.out.saturating_add(u64::try_from(made).unwrap_or(0));
+        self.member_bytes = self.member_bytes.wrapping_add(u32::try_from(made).unwrap_or(0));
+        match status {
+            TINFLStatus::Done => {
+                self.state = State::Trailer { bytes: [0; 8], have: 0 };
+                Ok(used)
+            }
+            TINFLStatus::NeedsMoreInput | TINFLStatus::HasMoreOutput => Ok(used),
+            _ => Err(Damage::Deflate),
+        }
+    }
+}
+
+impl Default for Layer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl core::fmt::Debug for Layer {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Layer({} bytes out, {} members, {:?})", self.out, self.members, self.state)
+    }
+}

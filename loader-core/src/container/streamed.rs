@@ -1,0 +1,200 @@
+//! A payload that is read again from its file whenever members are wanted.
+
+use super::events::{Entry, Events};
+use super::reader::{Digesting, Reader};
+use super::store::{Store, StoreFull};
+use super::table::{Builder, MemberTable};
+use super::unpack::{Collect, drive, finish, read};
+use super::{Container, Workspace};
+use crate::arena::Arena;
+use crate::error::{ContainerCode, Error, Notes, Stage};
+use crate::limits::Limits;
+use crate::policy::Policy;
+use crate::source::{MemberId, Payload, Source, Visitor};
+
+/// Members up to this size are worth keeping from the first pass on (DESIGN: streamed mode).
+pub const KEEP_BYTES: u64 = 4096;
+
+/// No store at all.
+#[derive(Debug)]
+enum Nowhere {}
+
+impl Store for Nowhere {
+    fn append(&mut self, _: &[u8]) -> Result<(), StoreFull> {
+        match *self {}
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match *self {}
+    }
+}
+
+/// Checks the file as [`super::unpack`] does, but keeps only the table, and in the arena the content of
+/// members of at most `keep` bytes (0 keeps none).
+///
+/// # Errors
+/// As [`super::unpack`].
+pub fn scan<'m, S: Source>(
+    source: &mut S,
+    work: Workspace<'_>,
+    keep: u64,
+    arena: &mut Arena<'m>,
+    limits: &Limits,
+    policy: &Policy,
+    notes: &mut impl Notes,
+) -> Result<Container<'m>, Error> {
+    let mark = arena.mark();
+    let store: Option<&mut Nowhere> = None;
+    let mut collect = Collect { arena, store, keep, builder: Builder::default(), current: None, notes };
+    let outcome = read(source, work, &mut collect, limits, policy);
+    let Collect { arena, builder, notes, .. } = collect;
+    outcome.and_then(|summary| finish(summary, builder, arena, notes)).inspect_err(|_| arena.release(mark))
+}
+
+/// A scanned container and the source it came from. Every pass walks the whole archive again.
+#[derive(Debug)]
+pub struct Streamed<'a, 'm, S: Source> {
+    source: &'a mut S,
+    work: Workspace<'a>,
+    container: Container<'m>,
+    limits: Limits,
+    passes: u32,
+}
+
+impl<'a, 'm, S: Source> Streamed<'a, 'm, S> {
+    /// Joins what [`scan`] returned with its source, which must be readable again from its start.
+    ///
+    /// # Errors
+    /// C702 if the source does not know its length: a pipe cannot be read twice.
+    pub fn new(
+        source: &'a mut S,
+        work: Workspace<'a>,
+        container: Container<'m>,
+        limits: &Limits,
+    ) -> Result<Self, Error> {
+        if source.len().is_none() {
+            return Err(Error::new(Stage::Unpack, ContainerCode::NotSeekable));
+        }
+        Ok(Self { source, work, container, limits: *limits, passes: 1 })
+    }
+
+    /// Header, digest verdict and table.
+    #[must_use]
+    pub const fn container(&self) -> &Container<'m> {
+        &self.container
+    }
+
+    /// One pass over the file, for the members from `first` on. The first one is known to be wanted.
+    fn pass<V: Visitor>(&mut self, first: MemberId, visitor: &mut V) -> Result<(), Error> {
+        self.passes = self.passes.saturating_add(1);
+        let table = self.container.table;
+        let mut events =
+            Pass { table, next: MemberId(0), ordinal: 0, first, current: None, wanted: false, visitor };
+        let Workspace { input, layers, names, extents } = self.work.reborrow();
+        let work = Workspace { input: &mut [], layers, names, extents };
+        // The gates were passed by the scan; the same bytes pass them again.
+        let policy = Policy { supported_features: u64::MAX, verify_digest: false, ..Policy::DEFAULT };
+        let mut reader = Reader::new(self.source.len(), work, &self.limits, &policy, Digesting::Skip);
+        drive(self.source, input, &mut reader, &mut events)?;
+        reader.finish(&mut events)?;
+        if events.next.0 == table.len() { Ok(()) } else { Err(changed()) }
+    }
+}
+
+fn changed() -> Error {
+    Error::new(Stage::Unpack, ContainerCode::Changed)
+}
+
+impl<'m, S: Source> Payload<'m> for Streamed<'_, 'm, S> {
+    fn table(&self) -> MemberTable<'m> {
+        self.container.table
+    }
+
+    fn borrow(&self, id: MemberId) -> Option<&[u8]> {
+        self.container.table.kept(id)
+    }
+
+    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), Error> {
+        let table = self.container.table;
+        for member in table.iter() {
+            if !visitor.wants(member.id) {
+                continue;
+            }
+            match table.kept(member.id) {
+                Some([]) => {}
+                Some(bytes) => visitor.data(member.id, 0, bytes)?,
+                None => return self.pass(member.id, visitor),
+            }
+            visitor.end(member.id)?;
+        }
+        Ok(())
+    }
+
+    fn passes(&self) -> u32 {
+        self.passes
+    }
+}
+
+/// Finds the members of a known table in the archive again.
+struct Pass<'v, 'm, V> {
+    table: MemberTable<'m>,
+    /// The member that comes next in the archive.
+    next: MemberId,
+    /// Stored members of the archive so far, replaced ones included.
+    ordinal: u32,
+    /// Members before this one have been offered to the visitor.
+    first: MemberId,
+    current: Option<MemberId>,
+    wanted: bool,
+    visitor: &'v mut V,
+}
+
+impl<V: Visitor> Pass<'_, '_, V> {
+    /// Members before `first` were offered already, and `first` itself was accepted.
+    fn wanted(&mut self, id: MemberId) -> bool {
+        id.0 == self.first.0 || (id.0 > self.first.0 && self.visitor.wants(id))
+    }
+}
+
+impl<V: Visitor> Events for Pass<'_, '_, V> {
+    fn entry(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
+        self.current = None;
+        let Some(name) = entry.table_name() else { return Ok(()) };
+        let Some((known, known_name)) = self.table.entry(self.next) else { return Err(changed()) };
+        // A member that a later one replaces is in the archive but not in the table.
+        let replaced = known.ordinal.get() != self.ordinal;
+        self.ordinal = self.ordinal.saturating_add(1);
+        if replaced {
+            return Ok(());
+        }
+        if known_name != name || known.size.get() != entry.size {
+            return Err(changed());
+        }
+        let id = self.next;
+        self.next = MemberId(id.0.saturating_add(1));
+        self.current = Some(id);
+        self.wanted = self.wanted(id);
+        Ok(())
+    }
+
+    fn data(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        match self.current {
+            Some(id) if self.wanted => self.visitor.data(id, offset, bytes),
+            _ => Ok(()),
+        }
+    }
+
+    fn hole(&mut self, offset: u64, length: u64) -> Result<(), Error> {
+        if self.current.is_none() || !self.wanted {
+            return Ok(());
+        }
+        super::events::zeros(offset, length, |at, piece| self.data(at, piece))
+    }
+
+    fn end(&mut self) -> Result<(), Error> {
+        match self.current {
+            Some(id) if self.wanted => self.visitor.end(id),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! The cutter: walks the entered containers of a streamed document and cuts out the values that its
+//! reader takes.
+
+mod keys;
+mod path;
+
+pub use path::{Path, Segment};
+
+use super::element::Element;
+use super::fault::{Fault, Mismatch};
+use super::kind::Kind;
+use super::lexer::{Event, Lexer, wide};
+use crate::error::{Error, ManifestCode, Stage};
+use crate::limits::Limits;
+use crate::source::MemberId;
+use keys::Keys;
+use path::{Level, Levels};
+
+/// How many containers may be entered at once: a reader asks for fixed, shallow paths.
+pub const ENTERED_MAX: usize = 16;
+
+/// What to do with a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Want {
+    /// Validate it and pass on.
+    Skip,
+    /// Deliver its whole text to [`Reader::taken`].
+    Take,
+    /// Ask again for each value in it. A scalar cannot be entered and is skipped.
+    Enter,
+    /// The same, refusing an object that has a key twice (E122). All its keys stay in the key
+    /// memory, and each is compared with all: for small objects. For a big table use `Enter` and
+    /// compare in the reader's own table.
+    EnterUnique,
+}
+
+/// Directs a [`Cutter`].
+pub trait Reader {
+    /// A value begins at `offset`; the root's path is empty. What to do with it?
+    ///
+    /// # Errors
+    /// Ends the reading.
+    fn value(&mut self, path: &Path<'_>, kind: Kind, offset: u64) -> Result<Want, Error>;
+
+    /// A taken value is complete.
+    ///
+    /// # Errors
+    /// Ends the reading.
+    fn taken(&mut self, path: &Path<'_>, element: Element<'_>) -> Result<(), Error>;
+
+    /// An entered container ended, having had `values` values; `offset` is that of its last byte.
+    ///
+    /// # Errors
+    /// Ends the reading.
+    fn leave(&mut self, path: &Path<'_>, values: u32, offset: u64) -> Result<(), Error> {
+        let _ = (path, values, offset);
+        Ok(())
+    }
+}
+
+/// The caller's memory for one cutter.
+#[derive(Debug)]
+pub struct Memory<'b> {
+    /// The longest taken text.
+    pub element: &'b mut [u8],
+    /// The keys of the present path, plus all keys of each `EnterUnique` object on it; three bytes
+    /// more than its raw length for each key.
+    pub keys: &'b mut [u8],
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Mode {
+    /// Between the values of an entered container.
+    Walk,
+    /// In a value that is passed over.
+    Skip,
+    /// In a key or a taken value that began at `offset`, with so many bytes of it kept.
+    Gather { key: bool, offset: u64, kept: usize },
+}
+
+/// A path-directed reader of one document after the other. See [`super`] for an example.
+#[derive(Debug)]
+pub struct Cutter<'b> {
+    lexer: Lexer,
+    limits: Limits,
+    member: Option<MemberId>,
+    any_root: bool,
+    mode: Mode,
+    levels: Levels,
+    keys: Keys<'b>,
+    element: &'b mut [u8],
+}
+
+impl<'b> Cutter<'b> {
+    /// A cutter at the start of a document.
+    #[must_use]
+    pub fn new(limits: &Limits, memory: Memory<'b>) -> Self {
+        Self {
+            lexer: Lexer::new(limits),
+            limits: *limits,
+            member: None,
+            any_root: false,
+            mode: Mode::Walk,
+            levels: Levels::new(),
+            keys: Keys::new(memory.keys),
+            element: memory.element,
+        }
+    }
+
+    /// Accepts a root of any kind; without this, only an object (§3).
+    #[must_use]
+    pub const fn any_root(mut self) -> Self {
+        self.any_root = true;
+        self
+    }
+
+    /// Goes to the start of another document. Errors without a member get this one.
+    pub fn restart(&mut self, member: Option<MemberId>) {
+        self.lexer = Lexer::new(&self.limits);
+        self.member = member;
+        self.mode = Mode::Walk;
+        self.levels.clear();
+        self.keys.clear();
+    }
+
+    /// Bytes of the document so far.
+    #[must_use]
+    pub const fn offset(&self) -> u64 {
+        self.lexer.offset()
+    }
+
+    /// Takes the next bytes of the document; any cutting gives the same calls and the same error.
+    ///
+    /// # Errors
+    /// E120 to E124, and the reader's own.
+    pub fn feed<R: Reader>(&mut self, bytes: &[u8], reader: &mut R) -> Result<(), Error> {
+        self.run(bytes, reader).map_err(|error| self.placed(error))
+    }
+
+    /// The document is complete. Returns its length.
+    ///
+    /// # Errors
+    /// E121 if it ends too early; the reader's own, for a root that is a taken number.
+    pub fn finish<R: Reader>(&mut self, reader: &mut R) -> Result<u64, Error> {
+        let last = self.lexer.finish().map_err(|fault| self.placed(fault.error()))?;
+        if last.is_some() {
+            self.end(&[], reader).map_err(|error| self.placed(error))?;
+        }
+        Ok(self.lexer.offset())
+    }
+
+    fn placed(&self, mut error: Error) -> Error {
+        error.at.member = error.at.member.or(self.member);
+        error
+    }
+
+    /// `start..at` is the part of `bytes` that belongs to the key or value being gathered.
+    fn run<R: Reader>(&mut self, bytes: &[u8], reader: &mut R) -> Result<(), Error> {
+        let (mut start, mut at) = (0usize, 0usize);
+        loop {
+            let rest = bytes.get(at..).unwrap_or(&[]);
+            let window = self.room().saturating_sub(at.saturating_sub(start));
+            let mut part = rest.get(..window).unwrap_or(rest);
+            let before = part.len();
+            let event = self.lexer.next_within(&mut part, self.levels.depth());
+            let event = event.map_err(Fault::error)?;
+            at = at.saturating_add(before.saturating_sub(part.len()));
+            let text = bytes.get(start..at).unwrap_or(&[]);
+            match event {
+                None => return self.keep(text),
+                Some(Event::Begin(kind)) => {
+                    start = at.saturating_sub(1);
+                    self.begin(kind, reader)?;
+                }
+                Some(Event::End(_)) => self.end(text, reader)?,
+                Some(Event::Key) => {
+                    start = at;
+                    self.begin_key();
+                }
+                Some(Event::KeyEnd) => self.end_key(text)?,
+            }
+        }
+    }
+
+    /// Bytes that the lexer may be shown before what is gathered is too large: one more than fit,
+    /// since that one may be what ends it.
+    fn room(&self) -> usize {
+        match self.mode {
+            Mode::Walk | Mode::Skip => usize::MAX,
+            Mode::Gather { key, kept, .. } => {
+                let most = if key { self.keys.room() } else { self.element.len() };
+                most.saturating_add(1).saturating_sub(kept)
+            }
+        }
+    }
+
+    fn too_large(&self) -> Error {
+        let Mode::Gather { key, offset, .. } = self.mode else {
+            return Error::internal(Stage::Manifest, "nothing is gathered");
+        };
+        let (code, most) = if key {
+            (ManifestCode::JsonKeyTooLong, self.keys.capacity())
+        } else {
+            (ManifestCode::JsonElementTooLarge, self.element.len())
+        };
+        let error = Error::new(Stage::Manifest, code).offset(offset).numbers(0, wide(most));
+        if key { error.name(self.keys.gathered()) } else { self.path().name(error) }
+    }
+
+    const fn path(&self) -> Path<'_> {
+        Path::new(&self.levels, &self.keys)
+    }
+
+    /// Keeps the bytes of an unfinished key or value for the next call.
+    fn keep(&mut self, text: &[u8]) -> Result<(), Error> {
+        let Mode::Gather { key, kept, .. } = &mut self.mode else { return Ok(()) };
+        let to = if *key { self.keys.free() } else { &mut *self.element };
+        let room = to.get_mut(*kept..).unwrap_or(&mut []);
+        for (slot, byte) in room.iter_mut().zip(text) {
+            *slot = *byte;
+        }
+        if text.len() > room.len() {
+            return Err(self.too_large());
+        }
+        *kept = kept.saturating_add(text.len());
+        Ok(())
+    }
+
+    fn begin_key(&mut self) {
+        self.keys.begin(self.levels.last());
+        let offset = self.lexer.offset().saturating_sub(1);
+        self.mode = Mode::Gather { key: true, offset, kept: 0 };
+    }
+
+    /// `text` ends with the key's closing quote.
+    fn end_key(&mut self, text: &[u8]) -> Result<(), Error> {
+        self.keep(text.strip_suffix(b"\"").unwrap_or(text))?;
+        let Mode::Gather { offset, kept, .. } = self.mode else { return Ok(()) };
+        let Some(level) = self.levels.last_mut() else { return Ok(()) };
+        self.mode = Mode::Walk;
+        if self.keys.end(level, kept) {
+            return Ok(());
+        }
+        let error = Error::new(Stage::Manifest, ManifestCode::JsonDuplicateKey).offset(offset);
+        Err(self.path().name(error))
+    }
+
+    fn begin<R: Reader>(&mut self, kind: Kind, reader: &mut R) -> Result<(), Error> {
+        let offset = self.lexer.offset().saturating_sub(1);
+        if self.levels.depth() == 0 && !self.any_root && kind != Kind::Object {
+            let mismatch = Mismatch { offset, found: kind, expected: "an object" };
+            return Err(mismatch.error(Stage::Manifest, ManifestCode::JsonMalformed));
+        }
+        self.levels.count();
+        let want = reader.value(&self.path(), kind, offset)?;
+        self.mode = match want {
+            Want::Take => Mode::Gather { key: false, offset, kept: 0 },
+            Want::Enter | Want::EnterUnique if kind.is_container() => {
+                let unique = want == Want::EnterUnique;
+                let level = Level::new(kind == Kind::Object, unique, self.keys.used());
+                self.levels.push(level)?;
+                Mode::Walk
+            }
+            _ => Mode::Skip,
+        };
+        Ok(())
+    }
+
+    /// A value ended. `text` is what these bytes have of it.
+    fn end<R: Reader>(&mut self, text: &[u8], reader: &mut R) -> Result<(), Error> {
+        match self.mode {
+            Mode::Skip => {}
+            Mode::Walk => return self.leave(reader),
+            Mode::Gather { offset, kept, .. } => self.deliver(text, offset, kept, reader)?,
+        }
+        self.mode = Mode::Walk;
+        Ok(())
+    }
+
+    /// Hands over a taken value: from the caller's bytes if they have all of it.
+    fn deliver<R: Reader>(
+        &mut self,
+        text: &[u8],
+        offset: u64,
+        kept: usize,
+        reader: &mut R,
+    ) -> Result<(), Error> {
+        if kept == 0 {
+            if text.len() > self.element.len() {
+                return Err(self.too_large());
+            }
+            return reader.taken(&self.path(), Element::validated(text, offset));
+        }
+        self.keep(text)?;
+        let end = kept.saturating_add(text.len());
+        let whole = self.element.get(..end).unwrap_or(&[]);
+        reader.taken(&self.path(), Element::validated(whole, offset))
+    }
+
+    fn leave<R: Reader>(&mut self, reader: &mut R) -> Result<(), Error> {
+        let Some(level) = self.levels.pop() else {
+            return Err(Error::internal(Stage::Manifest, "no container is entered"));
+        };
+        self.keys.release(&level);
+        let offset = self.lexer.offset().saturating_sub(1);
+        reader.leave(&self.path(), level.values(), offset)
+    }
+}

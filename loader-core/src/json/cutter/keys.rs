@@ -1,0 +1,118 @@
+//! The key memory: a stack of unescaped keys, each after its length in two bytes.
+
+use super::path::Level;
+use crate::json::text::unescape_one;
+use core::ops::Range;
+
+const PREFIX: usize = 2;
+
+/// The keys of the entered containers, outermost first.
+#[derive(Debug)]
+pub(super) struct Keys<'b> {
+    memory: &'b mut [u8],
+    used: usize,
+}
+
+impl<'b> Keys<'b> {
+    pub(super) const fn new(memory: &'b mut [u8]) -> Self {
+        Self { memory, used: 0 }
+    }
+
+    pub(super) const fn clear(&mut self) {
+        self.used = 0;
+    }
+
+    pub(super) const fn capacity(&self) -> usize {
+        self.memory.len()
+    }
+
+    pub(super) const fn used(&self) -> usize {
+        self.used
+    }
+
+    pub(super) fn at(&self, key: &Range<usize>) -> &[u8] {
+        self.memory.get(key.clone()).unwrap_or(&[])
+    }
+
+    /// A key begins in that container: the one before is forgotten, unless the keys are compared.
+    pub(super) fn begin(&mut self, level: Option<&Level>) {
+        if let Some(level) = level.filter(|level| !level.unique) {
+            self.used = level.base;
+        }
+    }
+
+    /// The container was left.
+    pub(super) const fn release(&mut self, level: &Level) {
+        self.used = level.base;
+    }
+
+    /// Bytes that a key may have now.
+    pub(super) fn room(&self) -> usize {
+        let free = self.memory.len().saturating_sub(self.used).saturating_sub(PREFIX);
+        free.min(usize::from(u16::MAX))
+    }
+
+    /// Where the present key's raw bytes are gathered.
+    pub(super) fn free(&mut self) -> &mut [u8] {
+        let (start, end) = self.place(self.room());
+        self.memory.get_mut(start..end).unwrap_or(&mut [])
+    }
+
+    /// The raw bytes of a key that did not fit, as far as they did.
+    pub(super) fn gathered(&self) -> &[u8] {
+        let (start, end) = self.place(self.room());
+        self.memory.get(start..end).unwrap_or(&[])
+    }
+
+    fn place(&self, len: usize) -> (usize, usize) {
+        let start = self.used.saturating_add(PREFIX);
+        (start, start.saturating_add(len))
+    }
+
+    /// The present key is complete: `raw` gathered bytes. False if its object has it already.
+    pub(super) fn end(&mut self, level: &mut Level, raw: usize) -> bool {
+        let len = unescape_in_place(self.free().get_mut(..raw).unwrap_or(&mut []));
+        let (start, end) = self.place(len);
+        if let Some(prefix) = self.memory.get_mut(self.used..start) {
+            prefix.copy_from_slice(&u16::try_from(len).unwrap_or(u16::MAX).to_le_bytes());
+        }
+        let fresh = !level.unique || !self.has(level.base, start..end);
+        self.used = end;
+        level.key = start..end;
+        fresh
+    }
+
+    /// True if one of the keys between `base` and the present one equals it.
+    fn has(&self, base: usize, present: Range<usize>) -> bool {
+        let present = self.at(&present);
+        let mut rest = self.memory.get(base..self.used).unwrap_or(&[]);
+        while let Some((prefix, keys)) = rest.split_first_chunk::<PREFIX>() {
+            let len = usize::from(u16::from_le_bytes(*prefix));
+            let Some((key, after)) = keys.split_at_checked(len) else { return false };
+            if key == present {
+                return true;
+            }
+            rest = after;
+        }
+        false
+    }
+}
+
+/// Replaces the escapes in a validated string by their characters; returns the new length.
+fn unescape_in_place(text: &mut [u8]) -> usize {
+    let Some(first) = text.iter().position(|&byte| byte == b'\\') else { return text.len() };
+    let (mut from, mut to) = (first, first);
+    while let Some(&byte) = text.get(from) {
+        let one = unescape_one(text.get(from..).unwrap_or(&[]));
+        let step = one.map_or(1, |(_, used)| used);
+        let plain = [byte];
+        let bytes = one.as_ref().map_or(plain.as_slice(), |(utf8, _)| utf8.as_bytes());
+        let end = to.saturating_add(bytes.len());
+        if let Some(slot) = text.get_mut(to..end) {
+            slot.copy_from_slice(bytes);
+        }
+        to = end;
+        from = from.saturating_add(step);
+    }
+    to
+}

@@ -1,0 +1,66 @@
+//! The number grammar: `-? (0 | [1-9][0-9]*) (\.[0-9]+)? ([eE][+-]?[0-9]+)?`
+
+use super::super::fault::{Expected, Found};
+use super::Refusal;
+
+/// What of a number was seen last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Number {
+    Minus,
+    Zero,
+    Integer,
+    Dot,
+    Fraction,
+    E,
+    Sign,
+    Exponent,
+}
+
+enum Next {
+    Go(Number),
+    End,
+    Bad,
+}
+
+impl Number {
+    /// The state after a number's first byte.
+    pub(super) const fn start(byte: u8) -> Self {
+        match byte {
+            b'-' => Self::Minus,
+            b'0' => Self::Zero,
+            _ => Self::Integer,
+        }
+    }
+
+    /// True if the number is complete as it stands.
+    pub(super) const fn may_end(self) -> bool {
+        matches!(self, Self::Zero | Self::Integer | Self::Fraction | Self::Exponent)
+    }
+
+    const fn next(self, byte: u8) -> Next {
+        match (self, byte) {
+            (Self::Minus, b'0') => Next::Go(Self::Zero),
+            (Self::Minus | Self::Integer, b'0'..=b'9') => Next::Go(Self::Integer),
+            (Self::Zero | Self::Integer, b'.') => Next::Go(Self::Dot),
+            (Self::Dot | Self::Fraction, b'0'..=b'9') => Next::Go(Self::Fraction),
+            (Self::Zero | Self::Integer | Self::Fraction, b'e' | b'E') => Next::Go(Self::E),
+            (Self::E, b'+' | b'-') => Next::Go(Self::Sign),
+            (Self::E | Self::Sign | Self::Exponent, b'0'..=b'9') => Next::Go(Self::Exponent),
+            _ if self.may_end() => Next::End,
+            _ => Next::Bad,
+        }
+    }
+
+    /// Consumes the rest of the number, not the byte after it; `Some(state)` when the input ends
+    /// first, since more digits may come.
+    pub(super) fn run(mut self, input: &mut &[u8]) -> Result<Option<Self>, Refusal> {
+        while let Some((&byte, rest)) = input.split_first() {
+            match self.next(byte) {
+                Next::Go(next) => (self, *input) = (next, rest),
+                Next::End => return Ok(None),
+                Next::Bad => return Err((Found::Byte(byte), Expected::Digit)),
+            }
+        }
+        Ok(Some(self))
+    }
+}

@@ -1,0 +1,150 @@
+//! What a block gives to all its descriptors, and what its end does (lowering.md §5.4).
+
+use super::Emit;
+use super::lanes::{Cursor, Lane, Scratch};
+use crate::arch::Arch;
+use crate::arena::ArenaRef;
+use crate::error::{Error, LowerCode};
+use crate::lower::input::Input;
+use crate::lower::measure::has_tail;
+use crate::lower::record::{BlockTail, Desc, DescFlags};
+use crate::manifest::{Block, BlockSource};
+use zerocopy::little_endian::U32;
+
+impl<I: Input> Emit<'_, '_, I> {
+    /// Fills the block fields of every descriptor; the transfers come later and keep them.
+    pub(super) fn blocks(&mut self) -> Result<(), Error> {
+        let subject = self.subject;
+        let tails = self.alloc::<u8>(self.counts.tails)?;
+        let lane = self
+            .scratch
+            .lane(self.arena, subject.sg)
+            .ok_or_else(|| subject.broken("scratch has no place"))?;
+        self.clear_ids(&lane)?;
+        let mut tail = tails;
+        for source in BlockSource::ALL {
+            for ordinal in 0..subject.input.block_count(subject.sg, source) {
+                let block = subject.block(source, ordinal)?;
+                let instance = subject.instance_of(&block, ordinal)?;
+                self.mark_id(&lane, &block, instance, ordinal)?;
+                self.block(&lane, &block, (source, instance), &mut tail)?;
+            }
+        }
+        Scratch::rewind(self.arena, &subject, &lane, |_, _, _| Ok(()))?;
+        Ok(())
+    }
+
+    /// Empties the bitmap of ids and notes for each instance, in the two cursor fields that blocks do not use,
+    /// where its bits begin and how many it has.
+    fn clear_ids(&mut self, lane: &Lane) -> Result<(), Error> {
+        let (place, bytes) = (self.scratch.bitmap, self.scratch.bitmap_bytes);
+        self.tail::<u8>(place, bytes)?.fill(0);
+        let subject = self.subject;
+        let mut before = 0u32;
+        for instance in 0..lane.instances.get() {
+            let count = |source| subject.input.totals(subject.sg, source, instance).blocks;
+            let own = BlockSource::ALL.into_iter().map(count).fold(0, u32::saturating_add);
+            let cursor = self.ids(lane, instance)?;
+            (cursor.ap, cursor.dim) = (U32::new(before), U32::new(own));
+            before = before.saturating_add(own);
+        }
+        Ok(())
+    }
+
+    fn ids(&mut self, lane: &Lane, instance: u32) -> Result<&mut Cursor, Error> {
+        let broken = self.subject.broken("an instance has no cursor");
+        let at = lane.cursor(BlockSource::Definition, instance);
+        self.tail::<Cursor>(lane.cursors, lane.count())?.get_mut(at).ok_or(broken)
+    }
+
+    /// Block ids of an instance are 0 to their number minus 1, each once: a trigger finds its block by id.
+    fn mark_id(&mut self, lane: &Lane, block: &Block<'_>, instance: u32, ordinal: u32) -> Result<(), Error> {
+        let ids = *self.ids(lane, instance)?;
+        let own = ids.dim.get();
+        let bit = ids.ap.get().saturating_add(block.id);
+        let mask = 1u8.wrapping_shl(bit & 7);
+        let (place, bytes) = (self.scratch.bitmap, self.scratch.bitmap_bytes);
+        let byte = self.tail::<u8>(place, bytes)?.get_mut(usize::try_from(bit >> 3).unwrap_or(usize::MAX));
+        match byte {
+            Some(byte) if block.id < own && *byte & mask == 0 => {
+                *byte |= mask;
+                Ok(())
+            }
+            _ => {
+                let subject = self.subject;
+                let name = subject.input.instance_name(subject.sg, u32::from(block.queue), block.instance);
+                let fault = subject.fail(LowerCode::BlockIds).name(name.unwrap_or(&[])).element(ordinal);
+                Err(fault.numbers(u64::from(block.id), u64::from(own)))
+            }
+        }
+    }
+
+    fn block(
+        &mut self,
+        lane: &Lane,
+        block: &Block<'_>,
+        (source, instance): (BlockSource, u32),
+        tail: &mut ArenaRef,
+    ) -> Result<(), Error> {
+        let subject = self.subject;
+        let broken = || subject.broken("a block has no descriptors");
+        let first = self.advance(lane, lane.cursor(source, instance), block.transfers)?;
+        let fname =
+            if block.function_start.is_empty() { ArenaRef::NULL } else { self.pool(block.function_start)? };
+        let (semaphore, end) = self.block_end(block, tail)?;
+        let newer = subject.arch().is_some_and(|arch| arch > Arch::Sunda);
+        let robin = DescFlags::ROUND_ROBIN.when(newer && !fname.is_null());
+        let off = lane.descs.nth::<Desc>(first).ok_or_else(broken)?.off;
+        let place = ArenaRef { off, len: U32::new(block.transfers) };
+        let descs = self.arena.slice_mut::<Desc>(place).ok_or_else(broken)?;
+        for desc in descs.iter_mut() {
+            desc.block_id = U32::new(block.id);
+            desc.priority = block.priority_class;
+            desc.fname = fname;
+            desc.flags = robin;
+        }
+        if let Some(first) = descs.first_mut() {
+            first.flags = first.flags.with(DescFlags::SECTION_START.when(block.section_start));
+        }
+        let last = descs.last_mut().ok_or_else(broken)?;
+        last.flags = last.flags.with(end);
+        last.semaphore = semaphore;
+        Ok(())
+    }
+
+    /// Takes `count` descriptors of a part and returns the first one's number.
+    fn advance(&mut self, lane: &Lane, at: usize, count: u32) -> Result<u32, Error> {
+        let broken = self.subject.broken("a part has no cursor");
+        let cursors = self.tail::<Cursor>(lane.cursors, lane.count())?;
+        let cursor = cursors.get_mut(at).ok_or(broken)?;
+        let first = cursor.desc.get();
+        cursor.desc.set(first.saturating_add(count));
+        Ok(first)
+    }
+
+    /// The last descriptor's `semaphore` field and marks.
+    fn block_end(&mut self, block: &Block<'_>, tail: &mut ArenaRef) -> Result<(U32, DescFlags), Error> {
+        let end = DescFlags::BLOCK_END;
+        if !has_tail(block) {
+            let semaphore = block.semaphore.map_or(U32::ZERO, U32::new);
+            return Ok((semaphore, end.with(DescFlags::SEMAPHORE.when(block.semaphore.is_some()))));
+        }
+        let count = u32::try_from(block.remote_semaphores.len()).unwrap_or(u32::MAX);
+        let record = BlockTail {
+            semaphore: block.semaphore.map_or(U32::ZERO, U32::new),
+            has_semaphore: U32::new(u32::from(block.semaphore.is_some())),
+            event_plus_one: U32::new(block.event.map_or(0, |event| event.saturating_add(1))),
+            count: U32::new(count),
+        };
+        let place = ArenaRef { off: tail.off, len: U32::new(1) };
+        self.put(place, record)?;
+        let list = crate::lower::kbins::behind::<BlockTail>(place, count);
+        if let Some(slots) = self.arena.slice_mut::<U32>(list) {
+            slots.copy_from_slice(block.remote_semaphores);
+        }
+        let bytes = crate::lower::dims::tail_bytes(u64::from(count));
+        let next = tail.off.get().saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
+        tail.off = U32::new(next);
+        Ok((place.off, end.with(DescFlags::TAIL)))
+    }
+}

@@ -1,0 +1,259 @@
+//! The manifests of S2 as working sets.
+
+use super::{
+    ActSetIn, BlobIn, CarveoutIn, DetailIn, DveIn, FunctionIn, Input, LibraryIn, QueueIn, RankStep, Subgraph,
+    Transfers, VarIn,
+};
+use crate::arch::{Arch, Engine};
+use crate::container::MemberTable;
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::lower::record::{CarveoutType, RingType};
+use crate::manifest::{
+    self, Block, BlockSink, BlockSource, Carveout, Definition, Detail, Function, Library, Manifest, Queue,
+    Ranks, Role, Totals, Variable,
+};
+use crate::source::{MemberId, Payload};
+use core::iter::once;
+
+/// The parsed manifests with the member table that knows how long each blob is.
+#[derive(Clone, Copy, Debug)]
+pub struct ManifestInput<'m> {
+    manifest: Manifest<'m>,
+    table: MemberTable<'m>,
+}
+
+impl<'m> ManifestInput<'m> {
+    /// The working sets of `manifest`.
+    #[must_use]
+    pub const fn new(manifest: Manifest<'m>, table: MemberTable<'m>) -> Self {
+        Self { manifest, table }
+    }
+
+    fn definition(&self, sg: u32) -> Option<Definition<'m>> {
+        self.manifest.definition(sg)
+    }
+
+    fn blob(&self, member: MemberId) -> BlobIn {
+        BlobIn { member, len: self.table.get(member).map_or(0, |member| member.size) }
+    }
+
+    fn dve(&self, definition: &Definition<'m>) -> Option<DveIn> {
+        let tables = definition.dve_tables()?;
+        let blob = |member: Option<MemberId>| member.map(|member| self.blob(member));
+        // R19: sunda has one control table and it goes to the fast slot.
+        let placed = definition.arch() == Some(Arch::Sunda) && tables.control_fast.is_none();
+        Some(DveIn {
+            opcode: blob(tables.opcode),
+            control_fast: blob(if placed { tables.control } else { tables.control_fast }),
+            control_slow: blob(tables.control_slow),
+            datapath: blob(tables.datapath),
+            unplaced_control: tables.control.is_some() && !placed,
+        })
+    }
+}
+
+fn var_in(var: Variable<'_>) -> VarIn<'_> {
+    let detail = match var.detail {
+        Detail::None => DetailIn::None,
+        Detail::Virtual { offset } => DetailIn::Virtual { offset },
+        Detail::File { member, payload_offset, payload_len } => {
+            DetailIn::File { member, payload_offset, payload_len }
+        }
+        Detail::Pointer { referenced } => DetailIn::Pointer { referenced },
+        Detail::List { ids } => DetailIn::List { len: ids.len() },
+        Detail::DgeTable { ids } => DetailIn::DgeTable { len: ids.len() },
+        Detail::Remote { subgraph, var_id } => DetailIn::Remote { subgraph, var_id },
+    };
+    let Variable { id, name, class, size, alignment, dtype, shape, print, fabric, backing, .. } = var;
+    VarIn { id, name, class, size, alignment, dtype, shape, print, fabric, backing, detail }
+}
+
+fn queue_in(queue: Queue<'_>) -> QueueIn<'_> {
+    QueueIn {
+        name: queue.name,
+        ring_type: RingType::new(queue.ring_type()),
+        owner: queue.owner.map(Into::into),
+        num_queues: queue.num_queues,
+        semaphores: queue.semaphores,
+        pinned: queue.pinned,
+        dge: queue.dge,
+        dynamic: queue.dynamic.is_some() || queue.role == Role::Dynamic,
+        needs_scratch: queue.dynamic.is_some(),
+        scratch: queue.dynamic,
+        instances: queue.instances,
+        named_instances: queue.named_instances,
+        first_instance: queue.first_instance,
+    }
+}
+
+fn carveout_in(carveout: Carveout) -> CarveoutIn {
+    CarveoutIn {
+        kind: CarveoutType::EVTACCEL,
+        offset: carveout.offset,
+        size: carveout.size,
+        start_partition: carveout.start_partition,
+        num_partitions: carveout.num_partitions,
+    }
+}
+
+fn function_in(function: Function<'_>) -> FunctionIn<'_> {
+    FunctionIn { name: function.name, opcode: function.opcode, sub_opcode: function.sub_opcode }
+}
+
+/// The steps through three-level arrays. `[[]]` is one group without subgroups (lowering.md §2.10); where a file
+/// leaves outer levels out, they are supplied.
+fn steps(ranks: Option<Ranks<'_>>) -> impl Iterator<Item = RankStep> {
+    let shallow = ranks.is_some_and(|ranks| ranks.depth() < 3);
+    let bare = ranks.is_some_and(|ranks| ranks.depth() < 2);
+    let sets = ranks.into_iter().flat_map(|ranks| ranks.iter());
+    sets.flat_map(move |set| {
+        let ranked = !shallow || set.iter().any(|group| !group.is_empty());
+        let groups = set.iter().filter(move |_| ranked);
+        let inner = groups.flat_map(|group| once(RankStep::Subgroup).chain(group.iter().map(RankStep::Rank)));
+        // Without ranks the two-level `[[], []]` lists groups, and the one-level `[]` lists none.
+        let count = match (ranked, bare) {
+            (true, _) => 1,
+            (false, true) => 0,
+            (false, false) => usize::try_from(set.len()).unwrap_or(0),
+        };
+        core::iter::repeat_n(RankStep::Group, count).chain(inner)
+    })
+}
+
+impl<'m> Input for ManifestInput<'m> {
+    fn subgraphs(&self) -> u32 {
+        self.manifest.graph_count()
+    }
+
+    fn subgraph(&self, sg: u32) -> Option<Subgraph<'_>> {
+        let definition = self.definition(sg)?;
+        Some(Subgraph {
+            name: definition.name(),
+            dir: definition.dir(),
+            target: definition.arch().map_or(0, Arch::number),
+            num_streams: definition.num_streams(),
+            act_semaphore: definition.engine(Engine::Act).act_semaphore.unwrap_or(0),
+            fp8: definition.fp8(),
+            has_carveouts: definition.carveout_count().is_some(),
+            dve: self.dve(&definition),
+            has_ext_isa: definition.ext_isa_add_lib().is_some(),
+        })
+    }
+
+    fn var_count(&self, sg: u32) -> u32 {
+        self.definition(sg).map_or(0, |definition| definition.var_count())
+    }
+
+    fn vars(&self, sg: u32) -> impl Iterator<Item = VarIn<'_>> {
+        self.definition(sg).into_iter().flat_map(|definition| definition.vars_by_name()).map(var_in)
+    }
+
+    fn list(&self, sg: u32, var_id: u32) -> impl Iterator<Item = u32> {
+        let var = self.definition(sg).and_then(|definition| definition.var(var_id));
+        let ids = match var.map(|var| var.detail) {
+            Some(Detail::List { ids } | Detail::DgeTable { ids }) => Some(ids),
+            _ => None,
+        };
+        ids.into_iter().flat_map(|ids| ids.iter())
+    }
+
+    fn queues(&self, sg: u32) -> impl Iterator<Item = QueueIn<'_>> {
+        self.definition(sg).into_iter().flat_map(|definition| definition.queues()).map(queue_in)
+    }
+
+    fn instance_name(&self, sg: u32, queue: u32, instance: u32) -> Option<&[u8]> {
+        self.definition(sg)?.queue(queue)?.instance_name(instance)
+    }
+
+    fn totals(&self, sg: u32, source: BlockSource, instance: u32) -> Totals {
+        self.definition(sg).map_or_else(Totals::default, |definition| definition.totals(source, instance))
+    }
+
+    fn block_count(&self, sg: u32, source: BlockSource) -> u32 {
+        self.definition(sg).map_or(0, |definition| definition.block_count(source))
+    }
+
+    fn block(&self, sg: u32, source: BlockSource, ordinal: u32) -> Option<Block<'_>> {
+        self.definition(sg)?.block(source, ordinal)
+    }
+
+    fn engine(&self, sg: u32, engine: Engine) -> Option<BlobIn> {
+        let file = self.definition(sg)?.engine(engine);
+        Some(BlobIn { member: file.blob?, len: file.blob_bytes })
+    }
+
+    fn act_sets(&self, sg: u32) -> impl Iterator<Item = ActSetIn<'_>> {
+        let sets = self.definition(sg).into_iter().flat_map(|definition| definition.act_sets());
+        sets.map(|set| ActSetIn {
+            name: set.name,
+            bkt: self.blob(set.bkt),
+            ctl: self.blob(set.ctrl),
+            profiles: 0,
+        })
+    }
+
+    fn carveouts(&self, sg: u32) -> impl Iterator<Item = CarveoutIn> {
+        self.definition(sg).into_iter().flat_map(|definition| definition.carveouts()).map(carveout_in)
+    }
+
+    fn replica_groups(&self, sg: u32) -> impl Iterator<Item = RankStep> {
+        steps(self.definition(sg).and_then(|definition| definition.replica_groups()))
+    }
+
+    fn src_target_pairs(&self, sg: u32) -> impl Iterator<Item = RankStep> {
+        steps(self.definition(sg).and_then(|definition| definition.src_target_pairs()))
+    }
+
+    fn libraries(&self, sg: u32) -> impl Iterator<Item = LibraryIn<'_>> {
+        let libraries =
+            move || self.definition(sg).into_iter().flat_map(|definition| definition.ucode_libs());
+        // Few libraries: each step looks for the next name, and equal names stay in file order.
+        let key = |item: &(u32, Library<'m>)| (item.1.name, item.0);
+        let mut last = None;
+        core::iter::from_fn(move || {
+            let next = (0..)
+                .zip(libraries())
+                .filter(|item| last.is_none_or(|last| key(item) > last))
+                .min_by_key(key)?;
+            last = Some(key(&next));
+            Some(next)
+        })
+        .map(|(index, library)| LibraryIn {
+            name: library.name,
+            version: library.version,
+            content: self.blob(library.member),
+            opcode: library.opcode,
+            cpu_id: 0,
+            total_cpus: library.total_cpus,
+            index,
+        })
+    }
+
+    fn functions(&self, sg: u32, library: u32) -> impl Iterator<Item = FunctionIn<'_>> {
+        let at = usize::try_from(library).unwrap_or(usize::MAX);
+        let libraries = self.definition(sg).into_iter().flat_map(|definition| definition.ucode_libs());
+        libraries.skip(at).take(1).flat_map(|library| library.functions()).map(function_in)
+    }
+
+    fn ext_isa(&self, sg: u32) -> impl Iterator<Item = FunctionIn<'_>> {
+        self.definition(sg).into_iter().flat_map(|definition| definition.ext_isa_functions()).map(function_in)
+    }
+}
+
+/// The engine files of a payload.
+#[derive(Debug)]
+pub struct PayloadTransfers<'a, 'm, P> {
+    /// The members.
+    pub payload: &'a mut P,
+    /// The manifests that index the blocks.
+    pub manifest: &'a Manifest<'m>,
+    /// What the files may cost.
+    pub limits: &'a Limits,
+}
+
+impl<'m, P: Payload<'m>> Transfers for PayloadTransfers<'_, 'm, P> {
+    fn visit<S: BlockSink>(&mut self, sink: &mut S) -> Result<(), Error> {
+        manifest::visit_blocks(self.payload, self.manifest, self.limits, sink)
+    }
+}

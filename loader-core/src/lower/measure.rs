@@ -1,0 +1,151 @@
+//! The first pass: every check that needs no memory, and the exact size of everything.
+//!
+//! After it, the emitting pass cannot run out of arena.
+
+mod blocks;
+mod queues;
+mod sections;
+mod vars;
+
+pub(crate) use blocks::has_tail;
+pub(crate) use sections::EXT_ISA_OPCODE;
+
+use super::dims::{Counts, Dims, add, entry_bytes, list_bytes, up8};
+use super::emit::SCRATCH_PER_INSTANCE;
+use super::input::{Input, Subgraph};
+use super::scratchpad::Marks;
+use crate::arch::Arch;
+use crate::arena::NULL_AREA;
+use crate::error::{Error, LowerCode, Stage};
+use crate::limits::Limits;
+use crate::policy::Policy;
+
+/// One subgraph of an input, with what bounds it.
+pub(crate) struct Subject<'a, I> {
+    pub(crate) input: &'a I,
+    pub(crate) limits: &'a Limits,
+    pub(crate) policy: &'a Policy,
+    pub(crate) sg: u32,
+}
+
+impl<I> Clone for Subject<'_, I> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I> Copy for Subject<'_, I> {}
+
+impl<'a, I: Input> Subject<'a, I> {
+    /// A refusal with its subgraph.
+    pub(crate) fn fail(&self, code: LowerCode) -> Error {
+        refusal(code, self.sg)
+    }
+
+    /// A limit of the loader that the file exceeds.
+    pub(crate) fn limit(&self, what: &str, found: u64, most: u64) -> Result<(), Error> {
+        if found > most {
+            return Err(self.fail(LowerCode::CountLimit).name(what.as_bytes()).numbers(found, most));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn broken(&self, what: &str) -> Error {
+        self.fail(LowerCode::Internal).name(what.as_bytes())
+    }
+
+    pub(crate) fn subgraph(&self) -> Result<Subgraph<'a>, Error> {
+        self.input.subgraph(self.sg).ok_or_else(|| self.broken("the input lacks a subgraph"))
+    }
+
+    /// The architecture, if it is a known one; an unknown one is the last thing refused.
+    pub(crate) fn arch(&self) -> Option<Arch> {
+        self.input.subgraph(self.sg).and_then(|subgraph| Arch::from_number(subgraph.target))
+    }
+
+    /// A name that a record keeps in 256 bytes.
+    pub(crate) fn short_name(&self, name: &[u8]) -> Result<(), Error> {
+        const MOST: u64 = 255;
+        let len = wide(name.len());
+        if len > MOST {
+            return Err(self.fail(LowerCode::NameTooLong).name(name).numbers(len, MOST));
+        }
+        Ok(())
+    }
+
+    /// Checks the subgraph and counts it, in the order in which the reference reads it (lowering.md §5.1).
+    pub(crate) fn count(&self) -> Result<Counts, Error> {
+        let mut counts = Counts::default();
+        self.count_vars(&mut counts)?;
+        self.count_queues(&mut counts)?;
+        self.count_sections(&mut counts)?;
+        self.count_blocks(&mut counts)?;
+        self.count_engines(&mut counts)?;
+        self.check_target()?;
+        Ok(counts)
+    }
+}
+
+pub(crate) fn refusal(code: LowerCode, sg: u32) -> Error {
+    Error::new(Stage::Lower, code).subgraph(u8::try_from(sg).unwrap_or(u8::MAX))
+}
+
+pub(crate) fn wide(n: usize) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
+}
+
+/// What lowering `input` will take, found without touching an arena.
+///
+/// # Errors
+/// Every refusal of lowering that depends on one subgraph's tables alone; see [`LowerCode`].
+pub fn measure<I: Input>(input: &I, limits: &Limits, policy: &Policy) -> Result<Dims, Error> {
+    let count = input.subgraphs();
+    check_graphs(input, limits)?;
+    let mut product = wide(NULL_AREA);
+    let mut scratch = super::emit::lanes_bytes(count);
+    let mut bitmap = 0;
+    for sg in 0..count {
+        let subject = Subject { input, limits, policy, sg };
+        let Subgraph { name, dir, .. } = subject.subgraph()?;
+        let counts = subject.count()?;
+        add(&mut product, entry_bytes(name, dir));
+        add(&mut product, counts.bytes());
+        add(&mut scratch, counts.instances.saturating_mul(SCRATCH_PER_INSTANCE));
+        bitmap = counts.bitmap().max(bitmap);
+    }
+    Ok(Dims::new(product, scratch.saturating_add(up8(bitmap))))
+}
+
+/// Graph-level rules: at least one subgraph, names unique (lowering.md §5.0).
+fn check_graphs<I: Input>(input: &I, limits: &Limits) -> Result<(), Error> {
+    /// Fan-out slots of the reference (lowering.md §9.5).
+    const HARD_CAP: u32 = 256;
+    let count = input.subgraphs();
+    let most = u32::from(limits.subgraphs).min(HARD_CAP);
+    if count > most || count == 0 {
+        let error = refusal(LowerCode::CountLimit, count).name(b"subgraphs");
+        return Err(error.numbers(u64::from(count), u64::from(most)));
+    }
+    let name = |sg| input.subgraph(sg).map_or(&[][..], |subgraph| subgraph.name);
+    for sg in 1..count {
+        if (0..sg).any(|other| name(other) == name(sg)) {
+            return Err(refusal(LowerCode::DuplicateSubgraph, sg).name(name(sg)));
+        }
+    }
+    Ok(())
+}
+
+/// Marks of all areas of one subgraph.
+pub(crate) fn marks<I: Input>(subject: &Subject<'_, I>) -> Marks {
+    let mut marks = Marks::default();
+    for var in subject.input.vars(subject.sg) {
+        if let Some((area, end)) = super::scratchpad::extent(&var) {
+            marks.reach(area, end);
+        }
+    }
+    marks
+}
+
+pub(crate) fn array_bytes(count: u64) -> u64 {
+    list_bytes(count)
+}

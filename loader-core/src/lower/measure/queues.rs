@@ -1,0 +1,117 @@
+//! Queues: roles, owners, semaphores, instances, capability limits (lowering.md §5.4).
+
+use super::{Subject, wide};
+use crate::arch::Arch;
+use crate::error::{Error, LowerCode};
+use crate::lower::dims::{Counts, add, one_more};
+use crate::lower::input::{Input, QueueIn};
+use crate::lower::record::{EngType, RingType};
+
+/// Queue slots of a kbin.
+const QUEUES_MOST: u64 = 32;
+/// Semaphores of a queue set.
+const SEMAPHORES_MOST: u64 = 32;
+/// Instances of one queue; the producer stays below (lowering.md §11.7).
+const INSTANCES_MOST: u64 = 16;
+/// Hardware queues of a file, by the producer's own rule: 11 × 16 (lowering.md X-15).
+const HW_QUEUES_MOST: u64 = 176;
+
+impl<I: Input> Subject<'_, I> {
+    pub(super) fn count_queues(&self, counts: &mut Counts) -> Result<(), Error> {
+        let (mut hardware, mut dge, mut act_loads, mut before) = (0u64, 0u64, 0u64, None);
+        for (index, queue) in (0..).zip(self.input.queues(self.sg)) {
+            one_more(&mut counts.queues);
+            if before.is_some_and(|before| before >= queue.name) {
+                return Err(self.broken("queues come in the order of their names"));
+            }
+            before = Some(queue.name);
+            self.check_queue(&queue)?;
+            act_loads = act_loads.saturating_add(u64::from(queue.ring_type == RingType::DYNAMIC_ACT_TBL));
+            self.check_act_load(&queue, act_loads)?;
+            dge = dge.saturating_add(u64::from(queue.dge));
+            let rings = u64::from(queue.num_queues.max(1)).saturating_mul(u64::from(queue.instances));
+            hardware = hardware.saturating_add(rings);
+            self.count_instances(&queue, index, counts)?;
+        }
+        if counts.queues > QUEUES_MOST {
+            return Err(self.fail(LowerCode::TooManyQueues).numbers(counts.queues, QUEUES_MOST));
+        }
+        if dge > self.dge_most() {
+            return Err(self.fail(LowerCode::TooManyHwDge).numbers(dge, self.dge_most()));
+        }
+        if hardware > HW_QUEUES_MOST {
+            let name = self.subgraph()?.name;
+            return Err(self.fail(LowerCode::TooManyHwQueues).name(name).numbers(hardware, HW_QUEUES_MOST));
+        }
+        Ok(())
+    }
+
+    /// Hardware descriptor-generation queues (lowering.md §3.9).
+    fn dge_most(&self) -> u64 {
+        match self.arch() {
+            Some(Arch::Sunda) => 0,
+            Some(Arch::Cayman | Arch::Mariana) | None => 2,
+        }
+    }
+
+    fn check_queue(&self, queue: &QueueIn<'_>) -> Result<(), Error> {
+        let fault = |code| self.fail(code).name(queue.name);
+        self.short_name(queue.name)?;
+        let semaphores = wide(queue.semaphores.len());
+        if semaphores > SEMAPHORES_MOST {
+            return Err(fault(LowerCode::TooManySemaphores).numbers(semaphores, SEMAPHORES_MOST));
+        }
+        if self.owner(queue).is_none() {
+            return Err(fault(LowerCode::BadQueueOwner));
+        }
+        let role = match queue.ring_type {
+            RingType::IN => Some("input"),
+            RingType::OUT => Some("output"),
+            RingType::EMBEDDING_UPDATE => Some("embedding update"),
+            _ => None,
+        };
+        if let Some(role) = role.filter(|_| queue.named_instances) {
+            return Err(fault(LowerCode::QueueInstancesNotAllowed).name2(role.as_bytes()));
+        }
+        if queue.needs_scratch && queue.scratch.is_none() {
+            return Err(fault(LowerCode::DynamicDmaIncomplete));
+        }
+        Ok(())
+    }
+
+    /// The owner of a queue. Without one: pool for `in` and `out` where legacy files are allowed (X-05, Open).
+    pub(crate) fn owner(&self, queue: &QueueIn<'_>) -> Option<EngType> {
+        let io = matches!(queue.ring_type, RingType::IN | RingType::OUT);
+        match queue.owner {
+            Some(owner) => owner.engine().map(EngType::from),
+            None if io && self.policy.allow_legacy => Some(EngType::POOL),
+            None => None,
+        }
+    }
+
+    fn check_act_load(&self, queue: &QueueIn<'_>, number: u64) -> Result<(), Error> {
+        let is_load = queue.ring_type == RingType::DYNAMIC_ACT_TBL;
+        if is_load && (number > 1 || queue.num_queues != 1) {
+            let fault = self.fail(LowerCode::ActLoadQueue).name(queue.name);
+            return Err(fault.numbers(number, u64::from(queue.num_queues)));
+        }
+        Ok(())
+    }
+
+    fn count_instances(&self, queue: &QueueIn<'_>, index: u32, counts: &mut Counts) -> Result<(), Error> {
+        self.limit("instances of a queue", u64::from(queue.instances), INSTANCES_MOST)?;
+        if u64::from(queue.first_instance) != counts.instances || queue.instances == 0 {
+            return Err(self.broken("instances are numbered through all queues"));
+        }
+        for instance in 0..queue.instances {
+            let name = self.input.instance_name(self.sg, index, instance);
+            let name = name.ok_or_else(|| self.broken("an instance has no name"))?;
+            self.short_name(name)?;
+            if instance == 0 && name != queue.name {
+                add(&mut counts.queue_names, wide(queue.name.len()).saturating_add(1));
+            }
+        }
+        add(&mut counts.instances, u64::from(queue.instances));
+        Ok(())
+    }
+}

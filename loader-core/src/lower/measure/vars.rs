@@ -1,0 +1,174 @@
+//! Variables: class rules, extents, density (lowering.md §5.5, §6).
+
+use super::{Subject, array_bytes, marks, wide};
+use crate::error::{Error, LowerCode};
+use crate::lower::dims::{Counts, add, one_more};
+use crate::lower::input::{DetailIn, Input, VarIn};
+use crate::lower::record::Blob;
+use crate::lower::scratchpad::Area;
+use crate::manifest::VarClass;
+
+/// Characters of a device-print dtype.
+const DTYPE_MOST: u64 = 15;
+/// Dimensions of a device-print shape.
+const SHAPE_MOST: u64 = 8;
+/// Bytes of a pointer.
+const POINTER_SIZE: u64 = 8;
+
+impl<I: Input> Subject<'_, I> {
+    pub(super) fn count_vars(&self, counts: &mut Counts) -> Result<(), Error> {
+        let announced = u64::from(self.input.var_count(self.sg));
+        self.limit("variables", announced, u64::from(self.limits.variables))?;
+        let (mut highest, mut outputs, mut before) = (0, 0u64, None);
+        for var in self.input.vars(self.sg) {
+            if before.is_some_and(|before| before >= var.name) {
+                return Err(self.out_of_order(&var, before));
+            }
+            before = Some(var.name);
+            highest = var.id.max(highest);
+            outputs = outputs.saturating_add(u64::from(var.class == VarClass::Output));
+            self.check_var(&var)?;
+            self.count_var(&var, counts);
+        }
+        if counts.vars != announced {
+            return Err(self.broken("variables differ from their count"));
+        }
+        let dense = u64::from(highest).checked_add(1) == Some(counts.vars);
+        if counts.vars > 0 && !dense {
+            return Err(self.fail(LowerCode::VarIdsNotDense).numbers(u64::from(highest), counts.vars));
+        }
+        if outputs == 0 {
+            return Err(self.fail(LowerCode::NoOutputs).name(self.subgraph()?.name));
+        }
+        self.place_alt(counts)
+    }
+
+    fn out_of_order(&self, var: &VarIn<'_>, before: Option<&[u8]>) -> Error {
+        if before == Some(var.name) {
+            return self.var_fault(LowerCode::DuplicateVar, var).numbers(u64::from(var.id), 0);
+        }
+        self.broken("variables come in the order of their names")
+    }
+
+    pub(crate) fn var_fault(&self, code: LowerCode, var: &VarIn<'_>) -> Error {
+        self.fail(code).name(var.name).element(var.id)
+    }
+
+    fn check_var(&self, var: &VarIn<'_>) -> Result<(), Error> {
+        let fault = |code| self.var_fault(code, var);
+        if var.alignment != 0 && !var.alignment.is_power_of_two() {
+            return Err(fault(LowerCode::AlignmentNotPow2).numbers(u64::from(var.alignment), 0));
+        }
+        let dtype = wide(var.dtype.len());
+        if dtype > DTYPE_MOST {
+            return Err(fault(LowerCode::DtypeTooLong).name(var.dtype).numbers(dtype, DTYPE_MOST));
+        }
+        let rank = wide(var.shape.len());
+        if rank > SHAPE_MOST {
+            return Err(fault(LowerCode::ShapeTooDeep).numbers(rank, SHAPE_MOST));
+        }
+        if var.class.needs_size() && var.size.is_none() {
+            return Err(fault(LowerCode::MissingSize));
+        }
+        self.check_detail(var)
+    }
+
+    fn check_detail(&self, var: &VarIn<'_>) -> Result<(), Error> {
+        let fault = |code| self.var_fault(code, var);
+        let size = var.size.unwrap_or(0);
+        match var.detail {
+            DetailIn::Pointer { .. } if size != POINTER_SIZE => {
+                Err(fault(LowerCode::PointerSize).numbers(size, 8))
+            }
+            DetailIn::Pointer { referenced } => self.check_reference(var, referenced),
+            DetailIn::List { len } | DetailIn::DgeTable { len } => self.check_list(var, len),
+            DetailIn::Virtual { offset } => self.check_virtual(var, offset, size),
+            DetailIn::File { member, .. } if member.0 == Blob::NOT_A_MEMBER => {
+                Err(fault(LowerCode::MemberMissing).member(member))
+            }
+            DetailIn::File { member, payload_offset, payload_len } => {
+                match payload_offset.checked_add(payload_len) {
+                    Some(_) => Ok(()),
+                    None => Err(fault(LowerCode::NumpyHeader).member(member)),
+                }
+            }
+            DetailIn::Remote { .. } | DetailIn::None => Ok(()),
+        }
+    }
+
+    fn check_list(&self, var: &VarIn<'_>, len: u32) -> Result<(), Error> {
+        self.limit("list elements", u64::from(len), u64::from(self.limits.list_elements))?;
+        let mut found = 0u32;
+        for id in self.input.list(self.sg, var.id) {
+            found = found.saturating_add(1);
+            self.check_reference(var, id)?;
+        }
+        if found == len { Ok(()) } else { Err(self.broken("a list differs from its length")) }
+    }
+
+    fn check_reference(&self, var: &VarIn<'_>, id: u32) -> Result<(), Error> {
+        let count = self.input.var_count(self.sg);
+        if id >= count {
+            let fault = self.var_fault(LowerCode::BadVarReference, var);
+            return Err(fault.numbers(u64::from(id), u64::from(count)));
+        }
+        Ok(())
+    }
+
+    fn check_virtual(&self, var: &VarIn<'_>, offset: u64, size: u64) -> Result<(), Error> {
+        if offset.checked_add(size).is_none() {
+            return Err(self.var_fault(LowerCode::ExtentOverflow, var).numbers(offset, size));
+        }
+        let placed = match Area::of(var) {
+            Some(Area::Alt) => self.policy.append_alt_area,
+            Some(_) => true,
+            None => false,
+        };
+        if !placed {
+            return Err(self.var_fault(LowerCode::UnsupportedArea, var).name2(area_name(var).as_bytes()));
+        }
+        Ok(())
+    }
+
+    fn count_var(&self, var: &VarIn<'_>, counts: &mut Counts) {
+        one_more(&mut counts.vars);
+        add(&mut counts.names, wide(var.name.len()).saturating_add(1));
+        add(&mut counts.prints, u64::from(var.print.is_some()));
+        match var.detail {
+            DetailIn::List { len } | DetailIn::DgeTable { len } => {
+                add(&mut counts.lists, array_bytes(u64::from(len)))
+            }
+            DetailIn::File { payload_len, .. } => add(&mut counts.blobs, u64::from(payload_len > 0)),
+            _ => {}
+        }
+    }
+
+    /// The area `alt` begins on the page behind main; sums of areas must not overflow (lowering.md §7.1).
+    fn place_alt(&self, counts: &mut Counts) -> Result<(), Error> {
+        let marks = marks(self);
+        let overflow = |a, b| self.fail(LowerCode::ExtentOverflow).name(b"scratchpad").numbers(a, b);
+        if marks.mark(Area::Alt) > 0 {
+            let page = self.policy.page_size.max(1);
+            let main = marks.mark(Area::Main);
+            let base = main.checked_next_multiple_of(page).ok_or_else(|| overflow(main, page))?;
+            let alt = marks.mark(Area::Alt);
+            base.checked_add(alt).ok_or_else(|| overflow(base, alt))?;
+            counts.alt_base = base;
+        }
+        let main = marks.mark(Area::Main).max(counts.alt_base.saturating_add(marks.mark(Area::Alt)));
+        let local = marks.mark(Area::Local);
+        main.checked_add(local).ok_or_else(|| overflow(main, local))?;
+        let (shared, sharded) = (marks.mark(Area::Shared), marks.mark(Area::Sharded));
+        shared.checked_add(sharded).ok_or_else(|| overflow(shared, sharded))?;
+        Ok(())
+    }
+}
+
+/// The words of the entry that name its area.
+fn area_name(var: &VarIn<'_>) -> &'static str {
+    match (var.fabric, var.backing) {
+        (Some(fabric), _) => fabric.name(),
+        (None, Some(backing)) => backing.name(),
+        (None, None) => "main",
+    }
+}

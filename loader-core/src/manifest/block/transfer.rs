@@ -1,0 +1,262 @@
+//! One transfer while its keys come in any order, and its checks (manifests.md §13.3).
+
+use super::super::build::{Slot, fault, shown};
+use super::super::class::DmaOp;
+use super::end::{EndDraft, dtype_code};
+use super::{Access, Constant, SOURCES_MARIANA, Transfer, Transpose};
+use crate::error::{Error, ManifestCode, Name};
+use crate::json::{Element, Kind, Text};
+
+/// Longest `transpose_op` that is kept; `WZXY` has four.
+const TRANSPOSE_OP_MAX: usize = 16;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Op {
+    Known(DmaOp, bool),
+    Unknown(Name<32>),
+}
+
+fn op(text: Text<'_>) -> Op {
+    let mut bytes = [0u8; 32];
+    let name = text.plain().or_else(|| text.unescape(&mut bytes)).unwrap_or(&[]);
+    DmaOp::from_name(name).map_or_else(|| Op::Unknown(shown(text)), |(op, cast)| Op::Known(op, cast))
+}
+
+/// A number that may become the bits of one of three types.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Number {
+    float: f64,
+    integer: Option<i64>,
+}
+
+/// The transfer that is being read.
+#[derive(Debug)]
+pub(super) struct TransferDraft {
+    op: Slot<Op>,
+    cast: Slot<bool>,
+    pub(super) to: EndDraft,
+    pub(super) from: EndDraft,
+    pub(super) part: EndDraft,
+    parts: heapless::Vec<Access, SOURCES_MARIANA>,
+    part_count: u32,
+    part_error: Option<Error>,
+    gather: Slot<bool>,
+    tiling: Slot<u8>,
+    size: Slot<u64>,
+    scale: Slot<f64>,
+    scale_dtype: Slot<(bool, Name<32>)>,
+    constant: Slot<Number>,
+    constant_dtype: Slot<Option<u8>>,
+    transpose_shape: Slot<[u64; 4]>,
+    element_size: Slot<u32>,
+    transpose_op: Slot<([u8; TRANSPOSE_OP_MAX], usize)>,
+}
+
+fn byte(value: Element<'_>) -> Result<u8, ()> {
+    value.u64().map_err(drop).and_then(|n| u8::try_from(n).map_err(drop))
+}
+
+fn four(value: Element<'_>) -> Option<[u64; 4]> {
+    let mut shape = [0u64; 4];
+    let mut items = value.items().ok()?;
+    for slot in &mut shape {
+        *slot = items.next()?.u64().ok()?;
+    }
+    items.next().is_none().then_some(shape)
+}
+
+fn short(value: Element<'_>) -> Option<([u8; TRANSPOSE_OP_MAX], usize)> {
+    let mut bytes = [0u8; TRANSPOSE_OP_MAX];
+    let len = value.text().ok()?.unescape(&mut bytes)?.len();
+    Some((bytes, len))
+}
+
+fn number(value: Element<'_>) -> Result<Number, ()> {
+    Ok(Number { float: value.f64().map_err(drop)?, integer: value.i64().ok() })
+}
+
+/// `float32`, `int32` and `uint32` as descriptor codes.
+const FLOAT32: u8 = 5;
+const UINT32: u8 = 10;
+const INT32: u8 = 14;
+
+impl TransferDraft {
+    pub(super) const fn new() -> Self {
+        const END: EndDraft = EndDraft::EMPTY;
+        Self {
+            op: Slot::Absent,
+            cast: Slot::Absent,
+            to: END,
+            from: END,
+            part: END,
+            parts: heapless::Vec::new(),
+            part_count: 0,
+            part_error: None,
+            gather: Slot::Absent,
+            tiling: Slot::Absent,
+            size: Slot::Absent,
+            scale: Slot::Absent,
+            scale_dtype: Slot::Absent,
+            constant: Slot::Absent,
+            constant_dtype: Slot::Absent,
+            transpose_shape: Slot::Absent,
+            element_size: Slot::Absent,
+            transpose_op: Slot::Absent,
+        }
+    }
+
+    /// `from_arr` begins; false if it was met before.
+    pub(super) fn begin_parts(&mut self, kind: Kind) -> bool {
+        let first = self.gather.is_absent();
+        self.gather.set(if kind == Kind::Array { Ok(true) } else { Err(()) });
+        first
+    }
+
+    /// An element of `from_arr` is complete.
+    pub(super) fn end_part(&mut self) {
+        self.part_count = self.part_count.saturating_add(1);
+        match self.part.access(b"from_arr", None) {
+            // A source beyond the last that any chip takes is counted, and refused with the count.
+            Ok(access) => drop(self.parts.push(access)),
+            Err(error) => self.part_error = self.part_error.or(Some(error)),
+        }
+        self.part = EndDraft::EMPTY;
+    }
+
+    /// Takes the value of a key that is not one of an end's.
+    pub(super) fn field(&mut self, key: &[u8], value: Element<'_>) {
+        match key {
+            b"op" => self.op.set(value.text().map(op)),
+            b"cast" => self.cast.set(value.flag()),
+            b"num_tiling_dimensions" => self.tiling.set(byte(value)),
+            b"size" => self.size.set(value.u64()),
+            b"scale" => self.scale.set(value.f64()),
+            b"scale_dtype" => {
+                self.scale_dtype.set(value.text().map(|text| (text.is(b"float32"), shown(text))))
+            }
+            b"constant" => self.constant.set(number(value)),
+            b"constant_dtype" => self.constant_dtype.set(value.text().map(dtype_code)),
+            b"transpose_shape" => self.transpose_shape.set(four(value).ok_or(())),
+            b"transpose_element_size" => self.element_size.set(value.u32()),
+            b"transpose_op" => self.transpose_op.set(short(value).ok_or(())),
+            _ => {}
+        }
+    }
+
+    /// Checks the transfer and hands it to `give`.
+    pub(super) fn end<R>(
+        &self,
+        sources_max: usize,
+        give: impl FnOnce(&Transfer<'_>) -> R,
+    ) -> Result<R, Error> {
+        let (op, cast) = self.operation()?;
+        let to = self.to.access(b"to", self.size.get())?;
+        let one;
+        let from = if self.gather.is_absent() {
+            one = [self.from.access(b"from", self.size.get())?];
+            one.as_slice()
+        } else {
+            self.sources(sources_max)?
+        };
+        self.arithmetic(op, &to, from)?;
+        let transpose = self.transpose(op)?;
+        Ok(give(&Transfer {
+            op,
+            cast: cast || self.cast.get() == Some(true),
+            to,
+            from,
+            gather: !self.gather.is_absent(),
+            tiling: self.plain(self.tiling, b"num_tiling_dimensions")?.unwrap_or(0),
+            scale: self.plain(self.scale, b"scale")?.unwrap_or(1.0),
+            constant: self.constant(op)?,
+            transpose,
+        }))
+    }
+
+    fn plain<T: Copy>(&self, slot: Slot<T>, key: &[u8]) -> Result<Option<T>, Error> {
+        if slot.is_wrong() {
+            return Err(fault(ManifestCode::TransferMalformed).name(key));
+        }
+        Ok(slot.get())
+    }
+
+    fn operation(&self) -> Result<(DmaOp, bool), Error> {
+        self.plain(self.cast, b"cast")?;
+        match self.plain(self.op, b"op")? {
+            None => Ok((DmaOp::Copy, false)),
+            Some(Op::Known(op, cast)) => Ok((op, cast)),
+            Some(Op::Unknown(name)) => Err(fault(ManifestCode::TransferOp).name(name.as_bytes())),
+        }
+    }
+
+    fn sources(&self, most: usize) -> Result<&[Access], Error> {
+        if let Some(error) = self.part_error {
+            return Err(error);
+        }
+        if self.gather.is_wrong() || self.part_count == 0 {
+            return Err(fault(ManifestCode::TransferMalformed).name(b"from_arr"));
+        }
+        let many = usize::try_from(self.part_count).unwrap_or(usize::MAX) > most;
+        let numbers = (u64::from(self.part_count), u64::try_from(most).unwrap_or(u64::MAX));
+        if many {
+            return Err(fault(ManifestCode::TransferSources).numbers(numbers.0, numbers.1));
+        }
+        Ok(&self.parts)
+    }
+
+    fn arithmetic(&self, op: DmaOp, to: &Access, from: &[Access]) -> Result<(), Error> {
+        if !op.is_arithmetic() {
+            return Ok(());
+        }
+        if !to.dtype_given || from.iter().any(|source| !source.dtype_given) {
+            return Err(fault(ManifestCode::AccessDtype));
+        }
+        let scale = self.plain(self.scale_dtype, b"scale_dtype")?;
+        match scale.filter(|_| op == DmaOp::Fma) {
+            Some((false, name)) => Err(fault(ManifestCode::ScaleDtype).name(name.as_bytes())),
+            _ => Ok(()),
+        }
+    }
+
+    /// The constant of `min` and `max`; ignored without its dtype.
+    fn constant(&self, op: DmaOp) -> Result<Option<Constant>, Error> {
+        let malformed = || fault(ManifestCode::TransferMalformed).name(b"constant");
+        let dtype = self.plain(self.constant_dtype, b"constant_dtype")?;
+        let (Some(dtype), DmaOp::Min | DmaOp::Max) = (dtype, op) else { return Ok(None) };
+        let value = self.plain(self.constant, b"constant")?.ok_or_else(malformed)?;
+        let bits = match dtype {
+            Some(FLOAT32) => Some(float32_bits(value.float)),
+            Some(INT32) => value.integer.and_then(|n| i32::try_from(n).ok()).map(i32::cast_unsigned),
+            Some(UINT32) => value.integer.and_then(|n| u32::try_from(n).ok()),
+            _ => return Err(fault(ManifestCode::TransferMalformed).name(b"constant_dtype")),
+        };
+        let dtype = dtype.unwrap_or(FLOAT32);
+        Ok(Some(Constant { dtype, bits: bits.ok_or_else(malformed)? }))
+    }
+
+    fn transpose(&self, op: DmaOp) -> Result<Option<Transpose<'_>>, Error> {
+        let shape = self.plain(self.transpose_shape, b"transpose_shape")?;
+        let element_size = self.plain(self.element_size, b"transpose_element_size")?;
+        self.plain(self.transpose_op, b"transpose_op")?;
+        let absent = shape.is_none() && element_size.is_none() && self.transpose_op.is_absent();
+        if absent && op != DmaOp::Transpose {
+            return Ok(None);
+        }
+        let missing = |key: &[u8]| fault(ManifestCode::TransferMalformed).name(key);
+        let op = match &self.transpose_op {
+            Slot::Got((bytes, len)) => bytes.get(..*len).unwrap_or(&[]),
+            _ => &[],
+        };
+        Ok(Some(Transpose {
+            shape: shape.ok_or_else(|| missing(b"transpose_shape"))?,
+            element_size: element_size.ok_or_else(|| missing(b"transpose_element_size"))?,
+            op,
+        }))
+    }
+}
+
+/// The nearest `float32`, as bits. `as` is the only such conversion that `core` has.
+#[allow(clippy::as_conversions, clippy::cast_possible_truncation, reason = "rounding is what is wanted")]
+const fn float32_bits(value: f64) -> u32 {
+    (value as f32).to_bits()
+}

@@ -1,0 +1,233 @@
+//! What every reader of S2 works with: the arena, the member table, the rules, the verdict.
+
+use super::record::Text;
+use super::verdict::{Rank, Verdict};
+use crate::arena::{Arena, ArenaFull};
+use crate::container::{Member, MemberTable};
+use crate::error::{Error, ManifestCode, Name, Stage};
+use crate::json::{self, Element};
+use crate::limits::Limits;
+use crate::policy::Policy;
+use crate::source::MemberId;
+
+/// Shared state of one [`super::parse`].
+pub(crate) struct Build<'a, 'm> {
+    pub(crate) arena: &'a mut Arena<'m>,
+    pub(crate) table: MemberTable<'m>,
+    pub(crate) limits: Limits,
+    pub(crate) policy: Policy,
+    pub(crate) verdict: Verdict,
+    /// The document being read, for messages.
+    pub(crate) member: Option<MemberId>,
+    /// The subgraph being read, for messages.
+    pub(crate) subgraph: Option<u8>,
+}
+
+/// An error of S2.
+pub(crate) fn fault(code: ManifestCode) -> Error {
+    Error::new(Stage::Manifest, code)
+}
+
+/// The arena ran out during S2.
+pub(crate) fn full(error: ArenaFull) -> Error {
+    Error::arena(Stage::Manifest, error)
+}
+
+/// A promise within S2 was broken.
+pub(crate) fn broken(what: &'static str) -> Error {
+    Error::internal(Stage::Manifest, what)
+}
+
+/// A key's value: not there, not of the key's type, or read. The first occurrence counts (§3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Slot<T> {
+    #[default]
+    Absent,
+    Wrong,
+    Got(T),
+}
+
+impl<T: Copy> Slot<T> {
+    /// Takes the first value.
+    pub(crate) fn set<E>(&mut self, value: Result<T, E>) {
+        if matches!(self, Self::Absent) {
+            *self = value.map_or(Self::Wrong, Self::Got);
+        }
+    }
+
+    pub(crate) fn get(self) -> Option<T> {
+        match self {
+            Self::Got(value) => Some(value),
+            Self::Absent | Self::Wrong => None,
+        }
+    }
+
+    pub(crate) const fn is_wrong(&self) -> bool {
+        matches!(self, Self::Wrong)
+    }
+
+    pub(crate) const fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+}
+
+/// The first bytes of a string, for messages.
+pub(crate) fn shown<const N: usize>(text: json::Text<'_>) -> Name<N> {
+    let mut bytes = [0u8; 33];
+    let mut len = 0usize;
+    for (slot, byte) in bytes.iter_mut().zip(text.bytes()) {
+        *slot = byte;
+        len = len.saturating_add(1);
+    }
+    Name::new(bytes.get(..len).unwrap_or(&[]))
+}
+
+impl<'m> Build<'_, 'm> {
+    /// Copies bytes to the tail.
+    pub(crate) fn keep(&mut self, bytes: &[u8]) -> Result<Text, Error> {
+        Text::keep(self.arena, bytes).map_err(full)
+    }
+
+    /// Copies a JSON string to the tail, without its escapes.
+    pub(crate) fn keep_text(&mut self, text: json::Text<'_>) -> Result<Text, Error> {
+        if let Some(plain) = text.plain() {
+            return self.keep(plain);
+        }
+        let len = text.len();
+        if len == 0 {
+            return Ok(Text::EMPTY);
+        }
+        let place = self.arena.alloc_tail::<u8>(len).map_err(full)?;
+        let slot = self.arena.tail_slice_mut::<u8>(place, len);
+        slot.and_then(|slot| text.unescape(slot)).ok_or_else(|| broken("an unescaped string"))?;
+        let len = u32::try_from(len).map_err(|_| broken("length of a string"))?;
+        Ok(Text { place, len: len.into() })
+    }
+
+    /// The same for an element, if it is a string.
+    pub(crate) fn keep_string(&mut self, element: Element<'_>) -> Result<Option<Text>, Error> {
+        match element.text() {
+            Ok(text) => self.keep_text(text).map(Some),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The member `dir` + `/` + `name`, or `name` alone where `dir` is empty.
+    pub(crate) fn find(&self, dir: Text, name: Text) -> Option<Member<'m>> {
+        let tail = self.arena.tail();
+        find_in(&self.table, dir.get(tail), name.get(tail))
+    }
+
+    /// An error that names the member `dir` + `/` + `name`.
+    pub(crate) fn missing(&self, code: ManifestCode, dir: Text, name: Text) -> Error {
+        let tail = self.arena.tail();
+        let (dir, name) = (dir.get(tail), name.get(tail));
+        let mut bytes = [0u8; 33];
+        let slash: &[u8] = if dir.is_empty() { b"" } else { b"/" };
+        let joined = dir.iter().chain(slash).chain(name);
+        let mut len = 0usize;
+        for (slot, byte) in bytes.iter_mut().zip(joined) {
+            *slot = *byte;
+            len = len.saturating_add(1);
+        }
+        fault(code).name(bytes.get(..len).unwrap_or(&[]))
+    }
+
+    /// Adds the document and the subgraph to an error that names none.
+    pub(crate) fn placed(&self, mut error: Error) -> Error {
+        error.at.member = error.at.member.or(self.member);
+        error.at.subgraph = error.at.subgraph.or(self.subgraph);
+        error
+    }
+
+    /// Collects a fault of the present document.
+    pub(crate) fn offer(&mut self, rank: Rank, error: Error) {
+        let error = self.placed(error);
+        self.verdict.offer(rank, error);
+    }
+}
+
+/// Exact lookup of a name relative to a subgraph directory (manifests.md §2.2).
+pub(crate) fn find_in<'m>(table: &MemberTable<'m>, dir: &[u8], name: &[u8]) -> Option<Member<'m>> {
+    if dir.is_empty() { table.find(&[name]) } else { table.find(&[dir, b"/", name]) }
+}
+
+/// The number of a member, for a record.
+pub(crate) fn number(member: Option<Member<'_>>) -> u32 {
+    member.map_or(super::record::NONE, |member| member.id.0)
+}
+
+/// A reader of one kind of JSON document. Faults of the content go to the verdict; an `Err` ends S2.
+pub(crate) trait Document {
+    /// What the root must be.
+    const ROOT: json::Kind = json::Kind::Object;
+
+    /// See [`json::Reader::value`].
+    fn value(
+        &mut self,
+        build: &mut Build<'_, '_>,
+        path: &json::Path<'_>,
+        kind: json::Kind,
+        offset: u64,
+    ) -> Result<json::Want, Error>;
+
+    /// See [`json::Reader::taken`].
+    fn taken(
+        &mut self,
+        build: &mut Build<'_, '_>,
+        path: &json::Path<'_>,
+        element: Element<'_>,
+    ) -> Result<(), Error>;
+
+    /// See [`json::Reader::leave`].
+    fn leave(&mut self, build: &mut Build<'_, '_>, path: &json::Path<'_>, values: u32) -> Result<(), Error>;
+
+    /// The whole document was read.
+    fn finish(&mut self, build: &mut Build<'_, '_>) -> Result<(), Error>;
+}
+
+/// A document reader together with its state: what the cutter sees.
+pub(crate) struct With<'x, 'a, 'm, D> {
+    pub(crate) document: &'x mut D,
+    pub(crate) build: &'x mut Build<'a, 'm>,
+}
+
+impl<D: Document> json::Reader for With<'_, '_, '_, D> {
+    fn value(&mut self, path: &json::Path<'_>, kind: json::Kind, offset: u64) -> Result<json::Want, Error> {
+        if path.depth() == 0 && kind != D::ROOT {
+            let error = fault(ManifestCode::JsonMalformed).offset(offset);
+            return Err(error.name(kind.name().as_bytes()).name2(D::ROOT.name().as_bytes()));
+        }
+        self.document.value(self.build, path, kind, offset)
+    }
+
+    fn taken(&mut self, path: &json::Path<'_>, element: Element<'_>) -> Result<(), Error> {
+        self.document.taken(self.build, path, element)
+    }
+
+    fn leave(&mut self, path: &json::Path<'_>, values: u32, _: u64) -> Result<(), Error> {
+        self.document.leave(self.build, path, values)
+    }
+}
+
+/// Whether an error is the document's fault (E120 to E124) and not the end of S2.
+pub(crate) fn is_json_fault(error: &Error) -> bool {
+    let id = error.id();
+    id.letter == 'E' && (120..=124).contains(&id.number)
+}
+
+/// The member's number as an id.
+pub(crate) const fn id(number: u32) -> MemberId {
+    MemberId(number)
+}
+
+/// Marks a fault with the number of the check that failed. It rides in the element's place until
+/// [`check_of`] takes it out, so that a result stays small.
+pub(crate) fn failed(check: u8, error: Error) -> Error {
+    error.element(u32::from(check))
+}
+
+/// The number that [`failed`] left.
+pub(crate) fn check_of(error: &Error) -> u8 {
+    error.at.element.and_then(|check| u8::try_from(check).ok()).unwrap_or(0)
+}

@@ -1,0 +1,311 @@
+//! The four hops, one after the other (manifests.md §1).
+
+use super::build::{Build, Document, With, broken, fault, find_in, full, number};
+use super::engine::settle::settle;
+use super::graph::reader::GraphReader;
+use super::graph::tables::List;
+use super::kelf::reader::{GraphEntry, KelfReader};
+use super::kelf::{Target, Version};
+use super::link;
+use super::named;
+use super::record::{DefRecord, NONE, RootRecord, def_at};
+use super::verdict::{Rank, Section, Verdict};
+use crate::arch::Arch;
+use crate::arena::{Arena, TailRef};
+use crate::container::Member;
+use crate::error::{Error, ManifestCode, Notes, Stage};
+use crate::json::{self, Cutter, Memory};
+use crate::limits::Limits;
+use crate::policy::Policy;
+use crate::source::{MemberId, Payload, Visitor};
+use zerocopy::FromZeros;
+use zerocopy::little_endian::U32;
+
+/// Bytes of the buffer for one JSON value; `Limits::element_bytes` can only lower it.
+const ELEMENT: usize = 8192;
+/// Bytes for the keys of one path: a variable's name and the known words around it.
+const KEYS: usize = 8192;
+
+/// The buffers of S2, apart from the arena.
+pub(super) struct Buffers {
+    element: [u8; ELEMENT],
+    keys: [u8; KEYS],
+}
+
+impl Buffers {
+    pub(super) const fn new() -> Self {
+        Self { element: [0; ELEMENT], keys: [0; KEYS] }
+    }
+
+    pub(super) fn cutter(&mut self, limits: &Limits) -> Cutter<'_> {
+        let most = usize::try_from(limits.element_bytes).unwrap_or(ELEMENT).min(ELEMENT);
+        let keys = usize::try_from(limits.json_string).unwrap_or(KEYS).saturating_add(256).min(KEYS);
+        let element = self.element.get_mut(..most).unwrap_or(&mut []);
+        let keys = self.keys.get_mut(..keys).unwrap_or(&mut []);
+        Cutter::new(limits, Memory { element, keys }).any_root()
+    }
+}
+
+/// Architecture that `*` means where no host is given: that of the empty string (P).
+const ANY_ARCH: Arch = Arch::Sunda;
+
+/// Runs S2 and returns the place of the [`RootRecord`].
+pub(super) fn run<'m, P: Payload<'m>>(
+    payload: &mut P,
+    arena: &mut Arena<'m>,
+    limits: &Limits,
+    policy: &Policy,
+    notes: &mut impl Notes,
+) -> Result<TailRef, Error> {
+    let mut buffers = Buffers::new();
+    let mut cutter = buffers.cutter(limits);
+    let mut build = Build {
+        arena,
+        table: payload.table(),
+        limits: *limits,
+        policy: *policy,
+        verdict: Verdict::default(),
+        member: None,
+        subgraph: None,
+    };
+    let root = hops(payload, &mut build, &mut cutter, notes);
+    root.map_err(|error| build.placed(error))
+}
+
+fn hops<'m, P: Payload<'m>>(
+    payload: &mut P,
+    build: &mut Build<'_, 'm>,
+    cutter: &mut Cutter<'_>,
+    notes: &mut impl Notes,
+) -> Result<TailRef, Error> {
+    let mut root = RootRecord::new_zeroed();
+    graph(payload, build, cutter, notes, &mut root)?;
+    let entries = kelf(payload, build, cutter, notes, &mut root)?;
+    let definitions = definitions(build, &mut root, &entries)?;
+    let graphs = root.definition_count.get();
+    named::definitions(payload, build, cutter, definitions, graphs)?;
+    named::files(payload, build, cutter, definitions, graphs)?;
+    named::rosters(payload, build, cutter, definitions, graphs)?;
+    for graph in 0..graphs {
+        let place = def_at(definitions, graph).ok_or_else(|| broken("a definition"))?;
+        build.subgraph = u8::try_from(graph).ok();
+        let graph = u16::try_from(graph).map_err(|_| broken("a subgraph number"))?;
+        settle(build, notes, graph, place)?;
+    }
+    verdict(build)?;
+    (build.member, build.subgraph) = (None, None);
+    link::remotes(build, definitions, graphs)?;
+    link::core_count(graphs, build.policy.lnc.filter(|_| !build.policy.tooling))?;
+    let place = build.arena.alloc_tail::<RootRecord>(1).map_err(full)?;
+    let slot = build.arena.tail_slice_mut::<RootRecord>(place, 1).and_then(|all| all.first_mut());
+    *slot.ok_or_else(|| broken("the root record"))? = root;
+    Ok(place)
+}
+
+fn verdict(build: &Build<'_, '_>) -> Result<(), Error> {
+    build.verdict.error().map_or(Ok(()), Err)
+}
+
+/// One document, read on its own.
+struct One<'x, 'b, 'a, 'm, D> {
+    member: MemberId,
+    cutter: &'x mut Cutter<'b>,
+    with: With<'x, 'a, 'm, D>,
+}
+
+impl<D: Document> Visitor for One<'_, '_, '_, '_, D> {
+    fn wants(&mut self, id: MemberId) -> bool {
+        id == self.member
+    }
+
+    fn data(&mut self, _: MemberId, _: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.cutter.feed(bytes, &mut self.with)
+    }
+
+    fn end(&mut self, _: MemberId) -> Result<(), Error> {
+        self.cutter.finish(&mut self.with).map(drop)?;
+        self.with.document.finish(self.with.build)
+    }
+}
+
+fn read_one<'m, P: Payload<'m>, D: Document>(
+    payload: &mut P,
+    build: &mut Build<'_, 'm>,
+    cutter: &mut Cutter<'_>,
+    member: Member<'m>,
+    document: &mut D,
+) -> Result<(), Error> {
+    build.member = Some(member.id);
+    json::check_size(member.name, member.size, &build.limits)?;
+    cutter.restart(Some(member.id));
+    let mut one = One { member: member.id, cutter, with: With { document, build } };
+    match payload.borrow(member.id) {
+        Some(bytes) => {
+            one.data(member.id, 0, bytes)?;
+            one.end(member.id)
+        }
+        None => payload.visit(&mut one),
+    }
+}
+
+/// Hop 1: `neff.json`, else `kelp.json` (§4).
+fn graph<'m, P: Payload<'m>>(
+    payload: &mut P,
+    build: &mut Build<'_, 'm>,
+    cutter: &mut Cutter<'_>,
+    notes: &mut impl Notes,
+    root: &mut RootRecord,
+) -> Result<(), Error> {
+    let found = build.table.find(&[b"neff.json"]).or_else(|| build.table.find(&[b"kelp.json"]));
+    let member = found.ok_or_else(|| fault(ManifestCode::GraphMissing).name(b"NEFF"))?;
+    let mut reader = GraphReader::new();
+    read_one(payload, build, cutter, member, &mut reader)?;
+    let graph = reader.graph;
+    graph.check()?;
+    let List { place, count } = graph.inputs(build, notes)?;
+    (root.inputs, root.input_count) = (place, U32::new(count));
+    let List { place, count } = graph.outputs(build, notes)?;
+    (root.outputs, root.output_count) = (place, U32::new(count));
+    root.graph_member = U32::new(member.id.0);
+    root.kelf_nodes = U32::new(graph.kelf_nodes);
+    let node = graph.kelf.ok_or_else(|| fault(ManifestCode::KelfNodeMissing))?;
+    root.node_name = node.node;
+    if node.kelf.is_absent() {
+        return Err(fault(ManifestCode::KelfAttrMissing));
+    }
+    root.kelf_name = node.kelf.get().ok_or_else(|| fault(ManifestCode::KelfAttrType))?;
+    Ok(())
+}
+
+/// Hop 2: the KELF (§5).
+fn kelf<'m, P: Payload<'m>>(
+    payload: &mut P,
+    build: &mut Build<'_, 'm>,
+    cutter: &mut Cutter<'_>,
+    notes: &mut impl Notes,
+    root: &mut RootRecord,
+) -> Result<KelfReader, Error> {
+    let name = root.kelf_name.get(build.arena.tail());
+    let found = find_in(&build.table, b"", name);
+    let member = found.ok_or_else(|| fault(ManifestCode::KelfMissing).name(name))?;
+    root.kelf_member = U32::new(member.id.0);
+    let mut reader = KelfReader::new();
+    read_one(payload, build, cutter, member, &mut reader)?;
+    version(build, root, &reader)?;
+    target(build, notes, root, &reader)?;
+    graphs(build, &reader)?;
+    Ok(reader)
+}
+
+fn version(build: &Build<'_, '_>, root: &mut RootRecord, reader: &KelfReader) -> Result<(), Error> {
+    let malformed = || fault(ManifestCode::KelfMalformed).name(b"version");
+    root.version = reader.version.get().ok_or_else(malformed)?;
+    let text = root.version.get(build.arena.tail());
+    let version = Version::parse(text).ok_or_else(|| fault(ManifestCode::KelfVersion).name(text))?;
+    root.major = U32::new(version.major);
+    root.minor = U32::new(version.minor);
+    let at = text.len().saturating_sub(version.suffix.len());
+    root.suffix_at = U32::new(u32::try_from(at).unwrap_or(u32::MAX));
+    Ok(())
+}
+
+/// Target and architecture gate (§5.3, §5.4, R22).
+fn target(
+    build: &Build<'_, '_>,
+    notes: &mut impl Notes,
+    root: &mut RootRecord,
+    reader: &KelfReader,
+) -> Result<(), Error> {
+    let host = build.policy.host_arch;
+    let target = match reader.target.get() {
+        None if reader.target.is_wrong() => return Err(fault(ManifestCode::KelfMalformed).name(b"target")),
+        None => Target::NeuronCoreV1,
+        Some(text) => {
+            (root.target, root.target_present) = (text, U32::new(1));
+            let text = text.get(build.arena.tail());
+            Target::parse(text).ok_or_else(|| fault(ManifestCode::KelfTarget).name(text))?
+        }
+    };
+    let arch = match target {
+        Target::Arch(arch) => arch,
+        Target::Any => host.unwrap_or(ANY_ARCH),
+        Target::NeuronCoreV1 if build.policy.tooling => return Ok(()),
+        Target::NeuronCoreV1 => return Err(fault(ManifestCode::NeuronCoreV1)),
+    };
+    root.arch = U32::new(arch.number());
+    let Some(host) = host.filter(|&host| host != arch && !build.policy.tooling) else { return Ok(()) };
+    let (neff, instance) = (u64::from(arch.number()), u64::from(host.number()));
+    if !build.policy.allow_legacy {
+        return Err(fault(ManifestCode::ArchMismatch).numbers(neff, instance));
+    }
+    let note = Error::new(Stage::Manifest, ManifestCode::ArchIgnored).numbers(neff, instance);
+    notes.note(build.placed(note));
+    Ok(())
+}
+
+/// The list of graphs: at least one, each name once (§5.5).
+fn graphs(build: &mut Build<'_, '_>, reader: &KelfReader) -> Result<(), Error> {
+    let count = reader.graphs.len();
+    let table = reader.graphs;
+    match reader.graphs_are_array.get() {
+        Some(true) if count > 0 => {}
+        Some(true) => return Err(fault(ManifestCode::KelfGraphs)),
+        _ => return Err(fault(ManifestCode::KelfMalformed).name(b"graphs")),
+    }
+    let most = u64::from(build.limits.subgraphs.min(256));
+    if u64::from(count) > most {
+        return Err(fault(ManifestCode::LimitExceeded).name(b"subgraphs").numbers(u64::from(count), most));
+    }
+    let tail = build.arena.tail();
+    for at in 0..count {
+        let entry = |at| table.get::<GraphEntry>(tail, at);
+        let this = entry(at).filter(|entry| entry.bad.get() == 0);
+        let this = this.ok_or_else(|| fault(ManifestCode::KelfMalformed).name(b"graphs").element(at))?;
+        let name = this.name.get(tail);
+        let twice = (0..at).filter_map(entry).any(|other| other.name.get(tail) == name);
+        if twice {
+            return Err(fault(ManifestCode::KelfGraphs).name(name).element(at));
+        }
+    }
+    Ok(())
+}
+
+/// One record for each graph; E301 for those whose member is absent.
+fn definitions(
+    build: &mut Build<'_, '_>,
+    root: &mut RootRecord,
+    reader: &KelfReader,
+) -> Result<TailRef, Error> {
+    let count = reader.graphs.len();
+    let length = usize::try_from(count).map_err(|_| broken("graphs"))?;
+    let place = build.arena.alloc_tail::<DefRecord>(length).map_err(full)?;
+    for at in 0..count {
+        let entry = reader.graphs.get::<GraphEntry>(build.arena.tail(), at);
+        let entry = *entry.ok_or_else(|| broken("a graph"))?;
+        let path = entry.definition.get(build.arena.tail());
+        let dir_len = path.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
+        let member = find_in(&build.table, b"", path);
+        if member.is_none() {
+            let graph = u16::try_from(at).map_err(|_| broken("graphs"))?;
+            let error = fault(ManifestCode::DefinitionMissing).name(path);
+            build.offer(Rank::new(graph, Section::Document), error);
+        }
+        let member = U32::new(number(member));
+        let def = build.arena.tail_slice_mut::<DefRecord>(place, length);
+        let def =
+            def.and_then(|all| all.get_mut(usize::try_from(at).ok()?)).ok_or_else(|| broken("a graph"))?;
+        def.name = entry.name;
+        def.definition = entry.definition;
+        def.dir_len = U32::new(u32::try_from(dir_len).map_err(|_| broken("a path"))?);
+        def.member = member;
+        def.arch = root.arch;
+        for engine in &mut def.engines {
+            engine.member = U32::new(NONE);
+            engine.blob = U32::new(NONE);
+            engine.dve = [U32::new(NONE); 5];
+        }
+    }
+    root.definitions = place;
+    root.definition_count = U32::new(count);
+    Ok(place)
+}

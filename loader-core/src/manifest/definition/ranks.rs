@@ -1,0 +1,97 @@
+//! Reading `replica_groups` and `src_target_pairs`: counts and ranks, as they come.
+
+use super::super::build::{Build, broken, fault, full};
+use super::super::table::Table;
+use crate::error::{Error, ManifestCode};
+use crate::json::{Element, Kind, Want};
+use zerocopy::little_endian::U32;
+
+/// Levels of arrays at most.
+const LEVELS: usize = 3;
+
+/// State of one of the two keys.
+#[derive(Debug, Default)]
+pub(super) struct RanksDraft {
+    /// Where the counts of the open arrays stand.
+    open: [u32; LEVELS],
+    /// Level of the arrays that hold ranks, once a rank was seen.
+    ranks_at: Option<usize>,
+    pub(super) bad: bool,
+    /// Each innermost array must have two ranks.
+    pairs: bool,
+}
+
+impl RanksDraft {
+    pub(super) fn begin(&mut self, pairs: bool) {
+        *self = Self { pairs, ..Self::default() };
+    }
+
+    /// A value with `level` arrays around it begins.
+    pub(super) fn value(
+        &mut self,
+        build: &mut Build<'_, '_>,
+        table: &mut Table,
+        level: usize,
+        kind: Kind,
+    ) -> Result<Want, Error> {
+        match (kind, self.open.get_mut(level)) {
+            (Kind::Array, Some(slot)) => {
+                *slot = self::push(build, table, 0)?;
+                Ok(Want::Enter)
+            }
+            (Kind::Number, _) if level > 0 => Ok(Want::Take),
+            _ => {
+                self.bad = true;
+                Ok(Want::Skip)
+            }
+        }
+    }
+
+    /// A rank with `level` arrays around it.
+    pub(super) fn rank(
+        &mut self,
+        build: &mut Build<'_, '_>,
+        table: &mut Table,
+        level: usize,
+        value: Element<'_>,
+    ) -> Result<(), Error> {
+        let Ok(rank) = value.u32() else {
+            self.bad = true;
+            return Ok(());
+        };
+        self.bad |= self.ranks_at.is_some_and(|at| at != level);
+        self.ranks_at = Some(level);
+        push(build, table, rank).map(drop)
+    }
+
+    /// An array with `level` arrays around it ended.
+    pub(super) fn leave(
+        &mut self,
+        build: &mut Build<'_, '_>,
+        table: &Table,
+        level: usize,
+        values: u32,
+    ) -> Result<(), Error> {
+        let at = self.open.get(level).copied().ok_or_else(|| broken("an array of ranks"))?;
+        if let Some(count) = table.get_mut::<U32>(build.arena, at) {
+            count.set(values);
+        }
+        let innermost = level == 2 || self.ranks_at == level.checked_add(1);
+        self.bad |= self.pairs && innermost && values != 2;
+        Ok(())
+    }
+
+    /// Levels of the stored form.
+    pub(super) fn depth(&self) -> U32 {
+        U32::new(self.ranks_at.and_then(|level| u32::try_from(level).ok()).unwrap_or(3))
+    }
+}
+
+fn push(build: &mut Build<'_, '_>, table: &mut Table, word: u32) -> Result<u32, Error> {
+    let most = build.limits.collective_elements;
+    if table.len() >= most {
+        let error = fault(ManifestCode::LimitExceeded).numbers(0, u64::from(most));
+        return Err(error.name(b"groups and ranks"));
+    }
+    table.push(build.arena, U32::new(word)).map_err(full)
+}

@@ -1,0 +1,224 @@
+//! Reading an engine file, or the `dma` array of a definition (manifests.md §13.2).
+
+use super::super::block::BlockSource;
+use super::super::block::index::{Indexer, Indexing};
+use super::super::block::walk::BlockWalk;
+use super::super::build::{Build, Document, Slot, broken, fault, full, number};
+use super::super::record::{ActSetRecord, DefRecord, EngineRecord, NONE, Text, engine_flag};
+use super::super::verdict::Rank;
+use super::act_info::SETS_MAX;
+use crate::arch::{Arch, Engine};
+use crate::arena::TailRef;
+use crate::error::{Error, ManifestCode};
+use crate::json::{Element, Kind, Path, Want};
+use zerocopy::little_endian::U32;
+
+/// Functions of an activation profile at most: the slots of the lowered record.
+const PROFILE_MAX: u32 = 25;
+
+/// Keys, as bits of what was met.
+const KEYS: [&[u8]; 7] = [
+    b"dma",
+    b"instr",
+    b"activation_function_sets",
+    b"act_info",
+    b"act_semaphore",
+    b"profile_meta_data",
+    b"dve_tables",
+];
+
+/// The five keys of `dve_tables`, in the order of [`EngineRecord::dve`].
+const TABLES: [&[u8]; 5] =
+    [b"opcode_table", b"control_table", b"control_fast_table", b"control_slow_table", b"datapath_table"];
+
+/// State while the document streams by.
+#[derive(Debug)]
+pub(crate) struct EngineReader {
+    source: BlockSource,
+    def: TailRef,
+    dir: Text,
+    record: EngineRecord,
+    indexer: Indexer,
+    walk: BlockWalk,
+    seen: u8,
+    instr: Slot<Text>,
+    act_semaphore: Slot<u32>,
+}
+
+impl EngineReader {
+    /// A reader for a source of the definition whose record stands at `def`.
+    pub(crate) fn new(graph: u16, source: BlockSource, def: TailRef, record: &DefRecord) -> Self {
+        let [first, ..] = record.engines;
+        Self {
+            source,
+            def,
+            dir: Text { place: record.definition.place, len: record.dir_len },
+            record: record.engines.get(source.slot()).copied().unwrap_or(first),
+            indexer: Indexer::new(graph, source, def, Arch::from_number(record.arch.get())),
+            walk: BlockWalk::new(),
+            seen: 0,
+            instr: Slot::Absent,
+            act_semaphore: Slot::Absent,
+        }
+    }
+
+    fn first(&mut self, key: &[u8]) -> bool {
+        let place = KEYS.iter().position(|known| *known == key);
+        let bit = place.and_then(|place| 1u8.checked_shl(u32::try_from(place).ok()?)).unwrap_or(0);
+        let first = self.seen & bit == 0;
+        self.seen |= bit;
+        first && bit != 0
+    }
+
+    fn is(&self, engine: Engine) -> bool {
+        self.source == BlockSource::Engine(engine)
+    }
+
+    /// The step after the blocks: activation and DVE tables.
+    fn tables(&self) -> Rank {
+        self.indexer.rank().step(2)
+    }
+
+    fn malformed(&self, build: &mut Build<'_, '_>, rank: Rank, key: &[u8]) -> Want {
+        build.offer(rank, fault(ManifestCode::EngineMalformed).name(key));
+        Want::Skip
+    }
+
+    fn top(&mut self, build: &mut Build<'_, '_>, key: &[u8], kind: Kind) -> Want {
+        if !self.first(key) {
+            return Want::Skip;
+        }
+        let engine = self.source != BlockSource::Definition;
+        match key {
+            b"dma" if kind == Kind::Array => Want::Enter,
+            b"dma" => self.malformed(build, self.indexer.rank(), key),
+            b"instr" if engine => Want::Take,
+            b"act_info" | b"act_semaphore" if self.is(Engine::Act) => Want::Take,
+            b"activation_function_sets" if self.is(Engine::Act) => {
+                self.record.flags |= engine_flag::ACT_SETS;
+                if kind == Kind::Array { Want::Enter } else { self.malformed(build, self.tables(), key) }
+            }
+            b"profile_meta_data" if self.is(Engine::Act) && kind == Kind::Array => Want::Enter,
+            b"dve_tables" if self.is(Engine::Dve) => {
+                self.record.flags |= engine_flag::DVE;
+                match kind {
+                    Kind::Array => Want::Enter,
+                    Kind::Object => Want::Take,
+                    _ => self.malformed(build, self.tables(), key),
+                }
+            }
+            _ => Want::Skip,
+        }
+    }
+
+    fn act_set(&mut self, build: &mut Build<'_, '_>, value: Element<'_>) -> Result<(), Error> {
+        let Some(name) = build.keep_string(value)? else {
+            self.malformed(build, self.tables(), b"activation_function_sets");
+            return Ok(());
+        };
+        if self.record.act_sets.len() >= SETS_MAX {
+            let error = fault(ManifestCode::LimitExceeded).name(b"activation sets");
+            return Err(error.numbers(0, u64::from(SETS_MAX)));
+        }
+        let none = U32::new(NONE);
+        let record = ActSetRecord { name, bkt: none, ctrl: none, profile: none };
+        self.record.act_sets.push(build.arena, record).map(drop).map_err(full)
+    }
+
+    /// One object with table names; of several the first counts.
+    fn dve_tables(&mut self, build: &mut Build<'_, '_>, value: Element<'_>) -> Result<(), Error> {
+        let rank = self.tables();
+        for (at, key) in (0u32..).zip(TABLES) {
+            let key = core::str::from_utf8(key).unwrap_or("");
+            let Some(value) = value.get(key) else { continue };
+            let Some(name) = build.keep_string(value)? else {
+                self.malformed(build, rank.item(at, 0), key.as_bytes());
+                continue;
+            };
+            let member = number(build.find(self.dir, name));
+            if member == NONE {
+                let error = build.missing(ManifestCode::EngineTable, self.dir, name).name2(b"dve");
+                build.offer(rank.item(at, 0), error);
+            }
+            if let Some(slot) = usize::try_from(at).ok().and_then(|at| self.record.dve.get_mut(at)) {
+                slot.set(member);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Document for EngineReader {
+    fn value(
+        &mut self,
+        build: &mut Build<'_, '_>,
+        path: &Path<'_>,
+        kind: Kind,
+        offset: u64,
+    ) -> Result<Want, Error> {
+        Ok(match (path.depth(), path.key(0)) {
+            (0, _) => Want::Enter,
+            (1, key) => self.top(build, key, kind),
+            (_, b"dma") => {
+                let mut used = Indexing { indexer: &mut self.indexer, build };
+                return self.walk.value(&mut used, path, kind, offset);
+            }
+            (2, b"activation_function_sets") => Want::Take,
+            (2, b"dve_tables") if path.index(1) == Some(0) && kind == Kind::Object => Want::Take,
+            (2, b"dve_tables") if path.index(1) == Some(0) => {
+                self.malformed(build, self.tables(), b"dve_tables")
+            }
+            _ => Want::Skip,
+        })
+    }
+
+    fn taken(&mut self, build: &mut Build<'_, '_>, path: &Path<'_>, value: Element<'_>) -> Result<(), Error> {
+        match path.key(0) {
+            b"dma" => {
+                let mut used = Indexing { indexer: &mut self.indexer, build };
+                return self.walk.taken(&mut used, path, value);
+            }
+            b"instr" => self.instr.set(build.keep_string(value)?.ok_or(())),
+            b"act_info" => self.record.act_info = build.keep_string(value)?.unwrap_or(Text::EMPTY),
+            b"act_semaphore" => self.act_semaphore.set(value.u32()),
+            b"activation_function_sets" => self.act_set(build, value)?,
+            _ => self.dve_tables(build, value)?,
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self, build: &mut Build<'_, '_>, path: &Path<'_>, values: u32) -> Result<(), Error> {
+        match (path.key(0), path.depth()) {
+            (b"dma", 2..) => {
+                let mut used = Indexing { indexer: &mut self.indexer, build };
+                return self.walk.leave(&mut used, path);
+            }
+            (b"profile_meta_data", 1) => {
+                if values > PROFILE_MAX {
+                    self.malformed(build, self.tables(), b"profile_meta_data");
+                }
+                self.record.profile_functions = u8::try_from(values).unwrap_or(u8::MAX);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Puts the record back into its definition.
+    fn finish(&mut self, build: &mut Build<'_, '_>) -> Result<(), Error> {
+        if self.act_semaphore.is_wrong() {
+            self.malformed(build, self.tables(), b"act_semaphore");
+        }
+        if let Some(semaphore) = self.act_semaphore.get() {
+            self.record.flags |= engine_flag::ACT_SEMAPHORE;
+            self.record.act_semaphore = U32::new(semaphore);
+        }
+        self.record.instr = self.instr.get().unwrap_or(self.record.fallback);
+        self.record.blocks = self.indexer.blocks;
+        self.record.transfers = U32::new(self.indexer.transfers);
+        let def = build.arena.tail_slice_mut::<DefRecord>(self.def, 1).and_then(|all| all.first_mut());
+        let slot = def.and_then(|def| def.engines.get_mut(self.source.slot()));
+        *slot.ok_or_else(|| broken("a definition's record"))? = self.record;
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! After all engine files: blobs, placeholders and activation tables (manifests.md §13.2, §13.4).
+
+use super::super::build::{Build, broken, fault, number};
+use super::super::record::{ActInfoRecord, ActSetRecord, DefRecord, EngineRecord, NONE, Text, engine_flag};
+use super::super::verdict::{Rank, Section};
+use crate::arch::Engine;
+use crate::arena::TailRef;
+use crate::container::Member;
+use crate::error::{Error, ManifestCode, Notes, Stage};
+use zerocopy::little_endian::{U32, U64};
+
+/// Instruction blob bytes at most (manifests.md §13.2 row 6, Confirmed).
+const BLOB_MAX: u64 = 0xFFFF_FFFF;
+
+/// Settles the five engines of one subgraph.
+pub(crate) fn settle(
+    build: &mut Build<'_, '_>,
+    notes: &mut impl Notes,
+    graph: u16,
+    place: TailRef,
+) -> Result<(), Error> {
+    for engine in Engine::ALL {
+        let def = *build.arena.tail().get::<DefRecord>(place).ok_or_else(|| broken("a definition"))?;
+        let mut record = *def.engines.get(engine.index()).ok_or_else(|| broken("an engine"))?;
+        let section = Section::Engine(u8::try_from(engine.index()).unwrap_or(0));
+        let rank = Rank::new(graph, section);
+        if build.verdict.settled_before(rank) {
+            return Ok(());
+        }
+        build.member = (record.member.get() != NONE).then(|| super::super::build::id(record.member.get()));
+        if engine == Engine::Act {
+            act_sets(build, &def, &mut record, rank.step(2))?;
+        }
+        blob(build, notes, engine, &def, &mut record, rank.step(3));
+        let slot = build.arena.tail_slice_mut::<DefRecord>(place, 1).and_then(|all| all.first_mut());
+        let slot = slot.and_then(|def| def.engines.get_mut(engine.index()));
+        *slot.ok_or_else(|| broken("an engine"))? = record;
+    }
+    Ok(())
+}
+
+fn dir(def: &DefRecord) -> Text {
+    Text { place: def.definition.place, len: def.dir_len }
+}
+
+fn blob(
+    build: &mut Build<'_, '_>,
+    notes: &mut impl Notes,
+    engine: Engine,
+    def: &DefRecord,
+    record: &mut EngineRecord,
+    rank: Rank,
+) {
+    let named = record.flags & engine_flag::NAMED != 0;
+    if !named || record.instr.len.get() == 0 {
+        record.flags |= engine_flag::PLACEHOLDER;
+        record.instr = Text::EMPTY;
+        let note = Error::new(Stage::Manifest, ManifestCode::EnginePlaceholder);
+        let note = note.name(engine.key().as_bytes()).name2(def.name.get(build.arena.tail()));
+        notes.note(build.placed(note));
+        return;
+    }
+    match build.find(dir(def), record.instr) {
+        None => {
+            let error = build.missing(ManifestCode::BlobMissing, dir(def), record.instr);
+            build.offer(rank, error);
+        }
+        Some(Member { size, name, .. }) if size > BLOB_MAX => {
+            build.offer(rank, fault(ManifestCode::BlobSize).name(name).numbers(size, BLOB_MAX));
+        }
+        Some(member) => {
+            record.blob = U32::new(member.id.0);
+            record.blob_bytes = U64::new(member.size);
+        }
+    }
+}
+
+fn act_sets(
+    build: &mut Build<'_, '_>,
+    def: &DefRecord,
+    record: &mut EngineRecord,
+    rank: Rank,
+) -> Result<(), Error> {
+    for at in 0..record.act_sets.len() {
+        let tail = build.arena.tail();
+        let mut set = *record.act_sets.get::<ActSetRecord>(tail, at).ok_or_else(|| broken("a set"))?;
+        let name = set.name.get(tail);
+        let info = (0..def.act_infos.len()).find_map(|at| {
+            let info = def.act_infos.get::<ActInfoRecord>(tail, at)?;
+            (info.name.get(tail) == name).then_some(*info)
+        });
+        let bkt = member(build, def, info.map(|info| info.bkt), name, b"_bkt.bin");
+        let ctrl = member(build, def, info.map(|info| info.ctrl), name, b"_ctrl.bin");
+        let profile = member(build, def, info.map(|info| info.profile), name, b".json");
+        if bkt == NONE || ctrl == NONE {
+            let error = fault(ManifestCode::EngineTable).name(name).name2(b"act").element(at);
+            build.offer(rank.item(at, 0), error);
+        }
+        set.bkt = U32::new(bkt);
+        set.ctrl = U32::new(ctrl);
+        set.profile = U32::new(profile);
+        let slot = record.act_sets.get_mut::<ActSetRecord>(build.arena, at);
+        *slot.ok_or_else(|| broken("a set"))? = set;
+    }
+    Ok(())
+}
+
+/// The member that the roster names, else the one that the set's own name and `ending` make.
+fn member(build: &Build<'_, '_>, def: &DefRecord, named: Option<Text>, set: &[u8], ending: &[u8]) -> u32 {
+    if let Some(named) = named.filter(|named| named.len.get() > 0) {
+        return number(build.find(dir(def), named));
+    }
+    let dir = dir(def).get(build.arena.tail());
+    let slash: &[u8] = if dir.is_empty() { b"" } else { b"/" };
+    number(build.table.find(&[dir, slash, set, ending]))
+}

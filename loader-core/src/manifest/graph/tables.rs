@@ -1,0 +1,315 @@
+//! The graph's tables while hop 1 lasts, and the algorithm over them (manifests.md §4.4).
+
+use crate::arena::TailRef;
+use crate::error::{Error, ManifestCode, Notes, Stage};
+use crate::json::{Kind, Want};
+use crate::manifest::build::{Build, Slot, broken, fault, full};
+use crate::manifest::dtype;
+use crate::manifest::graph::TENSOR_DIMS;
+use crate::manifest::record::{TensorRecord, Text};
+use crate::manifest::sort::sorted_indices;
+use crate::manifest::table::Table;
+use zerocopy::little_endian::{U16, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// A part of the wrong type; an error only if it is used.
+pub(super) const FLAG_BAD: u32 = 1;
+/// A dimension that 32 bits do not hold.
+pub(super) const FLAG_WIDE: u32 = 2;
+/// More elements than 64 bits hold.
+pub(super) const FLAG_OVERFLOW: u32 = 4;
+
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub(super) struct Node {
+    pub(super) name: Text,
+    pub(super) flags: U32,
+    pub(super) first_output: U32,
+    pub(super) outputs: U32,
+}
+
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub(super) struct Head {
+    pub(super) node: U32,
+    pub(super) output: U32,
+    pub(super) flags: U32,
+}
+
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub(super) struct Shape {
+    pub(super) place: TailRef,
+    pub(super) rank: U32,
+    pub(super) flags: U32,
+    pub(super) elements: U64,
+}
+
+/// The first node whose `func_name` is `__kelf`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KelfNode {
+    pub(crate) node: Text,
+    pub(crate) kelf: Slot<Text>,
+}
+
+/// Keys of the root that were met, as bits.
+const TOP: [&[u8]; 5] = [b"nodes", b"arg_nodes", b"heads", b"node_row_ptr", b"attrs"];
+
+#[derive(Debug)]
+pub(crate) struct Graph {
+    pub(super) nodes: Table,
+    pub(super) output_names: Table,
+    pub(super) args: Table,
+    pub(super) heads: Table,
+    pub(super) rows: Table,
+    pub(super) dtypes: Table,
+    pub(super) shapes: Table,
+    pub(crate) kelf: Option<KelfNode>,
+    pub(crate) kelf_nodes: u32,
+    top: u8,
+    top_wrong: u8,
+    /// `dltype`, `shape`: met, and whether their second element is an array.
+    attrs: [(bool, bool); 2],
+}
+
+/// Sorted inputs or outputs.
+pub(crate) struct List {
+    pub(crate) place: TailRef,
+    pub(crate) count: u32,
+}
+
+fn attr_number(key: &[u8]) -> Option<usize> {
+    match key {
+        b"dltype" => Some(0),
+        b"shape" => Some(1),
+        _ => None,
+    }
+}
+
+impl Graph {
+    pub(super) const fn new() -> Self {
+        Self {
+            nodes: Table::EMPTY,
+            output_names: Table::EMPTY,
+            args: Table::EMPTY,
+            heads: Table::EMPTY,
+            rows: Table::EMPTY,
+            dtypes: Table::EMPTY,
+            shapes: Table::EMPTY,
+            kelf: None,
+            kelf_nodes: 0,
+            top: 0,
+            top_wrong: 0,
+            attrs: [(false, false); 2],
+        }
+    }
+
+    /// Notes a top-level key; true if it was met before.
+    pub(super) fn seen(&mut self, key: &[u8]) -> bool {
+        let bit =
+            TOP.iter().zip([1u8, 2, 4, 8, 16]).find(|(name, _)| **name == key).map_or(0, |(_, bit)| bit);
+        let seen = self.top & bit != 0;
+        self.top |= bit;
+        seen
+    }
+
+    /// A top-level key has the wrong type: as good as absent.
+    pub(super) const fn wrong(&mut self) -> Want {
+        self.top_wrong = 1;
+        Want::Skip
+    }
+
+    pub(super) fn attr(&mut self, key: &[u8], kind: Kind) -> Want {
+        match attr_number(key).and_then(|number| self.attrs.get_mut(number)) {
+            Some((met, _)) if !*met => {
+                *met = true;
+                if kind == Kind::Array { Want::Enter } else { Want::Skip }
+            }
+            _ => Want::Skip,
+        }
+    }
+
+    pub(super) fn attr_item(&mut self, key: &[u8], index: Option<u32>, kind: Kind) -> Want {
+        let attr = attr_number(key).and_then(|number| self.attrs.get_mut(number));
+        match attr {
+            Some((_, array)) if index == Some(1) && kind == Kind::Array => {
+                *array = true;
+                Want::Enter
+            }
+            _ => Want::Skip,
+        }
+    }
+
+    pub(super) fn found_kelf(&mut self, node: Text, kelf: Slot<Text>) {
+        self.kelf_nodes = self.kelf_nodes.saturating_add(1);
+        self.kelf = self.kelf.or(Some(KelfNode { node, kelf }));
+    }
+
+    /// The checks that come before any tensor: E102 to E105.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let [(has_dtypes, dtypes), (has_shapes, shapes)] = self.attrs;
+        let code = if self.top != 31 || self.top_wrong != 0 {
+            ManifestCode::GraphFields
+        } else if !has_dtypes || !has_shapes {
+            ManifestCode::GraphAttrs
+        } else if !dtypes {
+            ManifestCode::GraphDtypes
+        } else if !shapes {
+            ManifestCode::GraphShapes
+        } else {
+            return Ok(());
+        };
+        Err(fault(code))
+    }
+
+    fn entry(&self, build: &Build<'_, '_>, node: u32) -> Result<u32, Error> {
+        let row = self.rows.get::<U32>(build.arena.tail(), node);
+        let missing = || fault(ManifestCode::EidDtypes).numbers(u64::from(node), u64::from(self.rows.len()));
+        row.map(|row| row.get()).ok_or_else(missing)
+    }
+
+    fn node<'a>(&self, build: &'a Build<'_, '_>, node: u32) -> Result<&'a Node, Error> {
+        let numbers = (u64::from(node), u64::from(self.nodes.len()));
+        let missing = || fault(ManifestCode::HeadNode).numbers(numbers.0, numbers.1);
+        let node = self.nodes.get::<Node>(build.arena.tail(), node).ok_or_else(missing)?;
+        Ok(node)
+    }
+
+    fn node_name(node: &Node) -> Result<Text, Error> {
+        if node.flags.get() == FLAG_BAD {
+            return Err(fault(ManifestCode::GraphMalformed).name(b"name of a node"));
+        }
+        Ok(node.name)
+    }
+
+    /// Inputs: the outputs 0 of the argument nodes.
+    pub(crate) fn inputs(&self, build: &mut Build<'_, '_>, notes: &mut impl Notes) -> Result<List, Error> {
+        let mut tensors = Table::EMPTY;
+        for at in 0..self.args.len() {
+            let node = self.args.get::<U32>(build.arena.tail(), at).map_or(u32::MAX, |node| node.get());
+            let name = Self::node_name(self.node(build, node)?)?;
+            let eid = self.entry(build, node)?;
+            let tensor = self.describe(build, name, eid, notes)?;
+            tensors.push(build.arena, tensor).map_err(full)?;
+        }
+        sorted(build, &tensors)
+    }
+
+    /// Outputs: the heads.
+    pub(crate) fn outputs(&self, build: &mut Build<'_, '_>, notes: &mut impl Notes) -> Result<List, Error> {
+        let mut tensors = Table::EMPTY;
+        for at in 0..self.heads.len() {
+            let head = self.heads.get::<Head>(build.arena.tail(), at).copied();
+            let head = head.ok_or_else(|| broken("a head"))?;
+            if head.flags.get() == FLAG_BAD {
+                return Err(fault(ManifestCode::GraphMalformed).name(b"heads").element(at));
+            }
+            let (name, eid) = self.head(build, head)?;
+            let tensor = self.describe(build, name, eid, notes)?;
+            tensors.push(build.arena, tensor).map_err(full)?;
+        }
+        sorted(build, &tensors)
+    }
+
+    /// Name and entry id of a head.
+    fn head(&self, build: &Build<'_, '_>, head: Head) -> Result<(Text, u32), Error> {
+        let output = head.output.get();
+        let node = self.node(build, head.node.get())?;
+        let named = || {
+            let index = node.first_output.get().checked_add(output)?;
+            self.output_names.get::<Text>(build.arena.tail(), index).copied()
+        };
+        let name = if output < node.outputs.get() { named() } else { None };
+        let name = match name {
+            Some(name) => name,
+            None => Self::node_name(node)?,
+        };
+        let first = self.entry(build, head.node.get())?;
+        let beyond =
+            || fault(ManifestCode::EidDtypes).numbers(u64::from(first), u64::from(self.dtypes.len()));
+        Ok((name, first.checked_add(output).ok_or_else(beyond)?))
+    }
+
+    /// `describe(e)` of §4.4.
+    fn describe(
+        &self,
+        build: &Build<'_, '_>,
+        name: Text,
+        eid: u32,
+        notes: &mut impl Notes,
+    ) -> Result<TensorRecord, Error> {
+        let tail = build.arena.tail();
+        let beyond = |code, count: u32| fault(code).numbers(u64::from(eid), u64::from(count));
+        let dtype = self.dtypes.get::<Text>(tail, eid);
+        let dtype = dtype.ok_or_else(|| beyond(ManifestCode::EidDtypes, self.dtypes.len()))?;
+        let shape = self.shapes.get::<Shape>(tail, eid);
+        let shape = shape.ok_or_else(|| beyond(ManifestCode::EidShapes, self.shapes.len()))?;
+        let rank = u64::from(shape.rank.get());
+        let most = u64::try_from(TENSOR_DIMS).unwrap_or(0);
+        let refused = || fault(ManifestCode::TensorRank).numbers(rank, most).element(eid);
+        if rank > most || shape.flags.get() & FLAG_BAD != 0 {
+            return Err(refused());
+        }
+        let (code, bytes) = dtype::public(dtype.get(tail)).unwrap_or_else(|| {
+            let note = Error::new(Stage::Manifest, ManifestCode::UnknownDtype).name(dtype.get(tail));
+            notes.note(build.placed(note));
+            (dtype::UNKNOWN, 1)
+        });
+        let elements = Some(shape.elements.get()).filter(|_| shape.flags.get() & FLAG_OVERFLOW == 0);
+        let size = elements.and_then(|elements| elements.checked_mul(u64::from(bytes)));
+        let overflow = || fault(ManifestCode::TensorSize).name(name.get(tail)).element(eid);
+        let size = size.ok_or_else(overflow)?;
+        if shape.flags.get() & FLAG_WIDE != 0 {
+            return Err(refused());
+        }
+        Ok(TensorRecord {
+            name,
+            dtype: *dtype,
+            size: U64::new(size),
+            eid: U32::new(eid),
+            code,
+            ndim: u8::try_from(shape.rank.get()).unwrap_or(0),
+            pad: U16::ZERO,
+            shape: shape.place,
+        })
+    }
+}
+
+/// The tensors by name; of several with one name the last stays (an ordered map's insert).
+fn sorted(build: &mut Build<'_, '_>, tensors: &Table) -> Result<List, Error> {
+    let count = tensors.len();
+    let order = sorted_indices(build.arena, count, |tail, a, b| {
+        let name = |at| tensors.get::<TensorRecord>(tail, at).map_or(&[][..], |tensor| tensor.name.get(tail));
+        name(a).cmp(name(b))
+    });
+    let order = order.map_err(full)?;
+    let length = usize::try_from(count).unwrap_or(usize::MAX);
+    let mut kept = Table::EMPTY;
+    for at in 0..length {
+        let tail = build.arena.tail();
+        let tensor = |at: usize| {
+            let index = tail.slice::<U32>(order, length)?.get(at)?;
+            tensors.get::<TensorRecord>(tail, index.get()).copied()
+        };
+        let (this, next) = (tensor(at), tensor(at.saturating_add(1)));
+        let replaced = next.zip(this).is_some_and(|(next, this)| next.name.get(tail) == this.name.get(tail));
+        if let Some(this) = this.filter(|_| !replaced) {
+            kept.push(build.arena, this).map_err(full)?;
+        }
+    }
+    flat(build, &kept)
+}
+
+/// The table as one array.
+fn flat(build: &mut Build<'_, '_>, kept: &Table) -> Result<List, Error> {
+    let count = usize::try_from(kept.len()).unwrap_or(usize::MAX);
+    let place = build.arena.alloc_tail::<TensorRecord>(count).map_err(full)?;
+    for (at, index) in (0..count).zip(0..) {
+        let tensor = kept.get::<TensorRecord>(build.arena.tail(), index).copied();
+        let slot = build.arena.tail_slice_mut::<TensorRecord>(place, count).and_then(|all| all.get_mut(at));
+        if let (Some(slot), Some(tensor)) = (slot, tensor) {
+            *slot = tensor;
+        }
+    }
+    Ok(List { place, count: kept.len() })
+}

@@ -1,0 +1,188 @@
+//! Hops 3 and 4: which members the definitions and then their contents name (manifests.md §6, §13).
+
+use super::block::BlockSource;
+use super::build::{Build, broken, fault, find_in};
+use super::class::VarClass;
+use super::npy::is_npy;
+use super::record::{DefRecord, NONE, Text, VarRecord, def_at, def_flag, engine_flag};
+use super::verdict::{Rank, Section};
+use super::wants::{self, Want, Wants, kind};
+use crate::arch::Engine;
+use crate::arena::TailRef;
+use crate::error::{Error, ManifestCode};
+use crate::json::Cutter;
+use crate::source::{MemberId, Payload};
+use zerocopy::little_endian::{U32, U64};
+
+/// The record of a graph, as it stands.
+fn def(build: &Build<'_, '_>, definitions: TailRef, graph: u32) -> Result<DefRecord, Error> {
+    let record = def_at(definitions, graph).and_then(|place| build.arena.tail().get::<DefRecord>(place));
+    record.copied().ok_or_else(|| broken("a definition"))
+}
+
+/// Hop 3: every `def.json` (§6).
+pub(super) fn definitions<'m, P: Payload<'m>>(
+    payload: &mut P,
+    build: &mut Build<'_, 'm>,
+    cutter: &mut Cutter<'_>,
+    definitions: TailRef,
+    graphs: u32,
+) -> Result<(), Error> {
+    let mark = build.arena.mark();
+    let mut wants = Wants::default();
+    for graph in 0..graphs {
+        let member = def(build, definitions, graph)?.member.get();
+        let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
+        if member != NONE {
+            wants.push(build, Want::new(member, graph, kind::DEFINITION, 0, 0))?;
+        }
+    }
+    wants.sort(build);
+    wants::read(payload, build, cutter, definitions, wants)?;
+    build.arena.release_head(mark);
+    Ok(())
+}
+
+/// Hop 4: what the definitions name (§11, §13, §15).
+pub(super) fn files<'m, P: Payload<'m>>(
+    payload: &mut P,
+    build: &mut Build<'_, 'm>,
+    cutter: &mut Cutter<'_>,
+    definitions: TailRef,
+    graphs: u32,
+) -> Result<(), Error> {
+    let mark = build.arena.mark();
+    let mut wants = Wants::default();
+    for graph in 0..graphs {
+        let def = def(build, definitions, graph)?;
+        build.subgraph = u8::try_from(graph).ok();
+        let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
+        if build.verdict.settled_before(Rank::new(graph, Section::Document)) {
+            break;
+        }
+        build.member = Some(MemberId(def.member.get()));
+        constants(build, &mut wants, graph, &def)?;
+        ucode(build, &mut wants, graph, &def)?;
+        engines(build, &mut wants, definitions, graph, &def)?;
+    }
+    wants.sort(build);
+    wants::read(payload, build, cutter, definitions, wants)?;
+    build.arena.release_head(mark);
+    Ok(())
+}
+
+/// Raw constants get their window now, `.npy` ones when their header was read.
+fn constants(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefRecord) -> Result<(), Error> {
+    for at in 0..def.vars.len() {
+        let record = def.vars.get::<VarRecord>(build.arena.tail(), at).ok_or_else(|| broken("a variable"))?;
+        if VarClass::from_code(record.class) != Some(VarClass::File) {
+            continue;
+        }
+        let number = record.c.get();
+        let member = build.table.get(MemberId(number)).ok_or_else(|| broken("a constant"))?;
+        if is_npy(member.name) {
+            wants.push(build, Want::new(number, graph, kind::NPY, 0, at))?;
+            continue;
+        }
+        let record = def.vars.get_mut::<VarRecord>(build.arena, at).ok_or_else(|| broken("a variable"))?;
+        record.b = U64::new(member.size);
+    }
+    Ok(())
+}
+
+/// The member that `ucode_lib` names: in the subgraph's directory, else at the top (§11.1).
+fn ucode(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefRecord) -> Result<(), Error> {
+    let name = def.ucode_manifest;
+    if name.len.get() == 0 {
+        return Ok(());
+    }
+    let dir = Text { place: def.definition.place, len: def.dir_len };
+    match build.find(dir, name).or_else(|| build.find(Text::EMPTY, name)) {
+        Some(member) => wants.push(build, Want::new(member.id.0, graph, kind::UCODE, 0, 0)),
+        None => {
+            let error = fault(ManifestCode::UcodeManifest).name(name.get(build.arena.tail()));
+            build.offer(Rank::new(graph, Section::Ucode), error);
+            Ok(())
+        }
+    }
+}
+
+/// The files with blocks, and the roster of activation sets.
+fn engines(
+    build: &mut Build<'_, '_>,
+    wants: &mut Wants,
+    definitions: TailRef,
+    graph: u16,
+    def: &DefRecord,
+) -> Result<(), Error> {
+    let dir = Text { place: def.definition.place, len: def.dir_len };
+    for (which, source) in (0u8..).zip(BlockSource::ALL) {
+        let BlockSource::Engine(engine) = source else {
+            if def.flags.get() & def_flag::DMA != 0 {
+                wants.push(build, Want::new(def.member.get(), graph, kind::BLOCKS, which, 0))?;
+            }
+            continue;
+        };
+        let record = def.engines.get(engine.index()).ok_or_else(|| broken("an engine"))?;
+        if record.flags & engine_flag::NAMED == 0 {
+            continue;
+        }
+        let Some(member) = build.find(dir, record.file) else {
+            let section = Section::Engine(u8::try_from(engine.index()).unwrap_or(0));
+            let error = build.missing(ManifestCode::EngineMissing, dir, record.file);
+            build.offer(Rank::new(graph, section), error);
+            continue;
+        };
+        set_member(build, definitions, graph, engine, member.id)?;
+        wants.push(build, Want::new(member.id.0, graph, kind::BLOCKS, which, 0))?;
+    }
+    if let Some(member) = find_in(&build.table, dir.get(build.arena.tail()), ROSTER) {
+        wants.push(build, Want::new(member.id.0, graph, kind::ACT_INFO, 0, 0))?;
+    }
+    Ok(())
+}
+
+/// Name that every known file gives its roster of activation sets; it is read beside the engine
+/// files, before it is known whether `act_info` says so.
+const ROSTER: &[u8] = b"act_info.json";
+
+/// Rosters of another name.
+pub(super) fn rosters<'m, P: Payload<'m>>(
+    payload: &mut P,
+    build: &mut Build<'_, 'm>,
+    cutter: &mut Cutter<'_>,
+    definitions: TailRef,
+    graphs: u32,
+) -> Result<(), Error> {
+    let mark = build.arena.mark();
+    let mut wants = Wants::default();
+    for graph in 0..graphs {
+        let def = def(build, definitions, graph)?;
+        let dir = Text { place: def.definition.place, len: def.dir_len };
+        let name = def.engines.get(Engine::Act.index()).map_or(Text::EMPTY, |act| act.act_info);
+        let usual = name.get(build.arena.tail()) == ROSTER;
+        let member = build.find(dir, name).filter(|_| name.len.get() > 0 && !usual);
+        let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
+        if let Some(member) = member {
+            wants.push(build, Want::new(member.id.0, graph, kind::ACT_INFO, 0, 0))?;
+        }
+    }
+    wants.sort(build);
+    wants::read(payload, build, cutter, definitions, wants)?;
+    build.arena.release_head(mark);
+    Ok(())
+}
+
+fn set_member(
+    build: &mut Build<'_, '_>,
+    definitions: TailRef,
+    graph: u16,
+    engine: Engine,
+    member: MemberId,
+) -> Result<(), Error> {
+    let place = def_at(definitions, u32::from(graph)).ok_or_else(|| broken("a definition"))?;
+    let def = build.arena.tail_slice_mut::<DefRecord>(place, 1).and_then(|all| all.first_mut());
+    let record = def.and_then(|def| def.engines.get_mut(engine.index()));
+    record.ok_or_else(|| broken("an engine"))?.member = U32::new(member.0);
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! Index arrays in order: a heap sort, in place and without recursion.
+
+use crate::arena::{Arena, ArenaFull, Tail, TailRef};
+use core::cmp::Ordering;
+use zerocopy::little_endian::U32;
+
+/// Sorts `slots` by `order`.
+pub(crate) fn heap_sort<T>(slots: &mut [T], mut order: impl FnMut(&T, &T) -> Ordering) {
+    let count = slots.len();
+    for start in (0..count / 2).rev() {
+        sift(slots, start, count, &mut order);
+    }
+    for end in (1..count).rev() {
+        slots.swap(0, end);
+        sift(slots, 0, end, &mut order);
+    }
+}
+
+/// Lets the slot at `root` sink to its place in the heap of the first `end` slots.
+fn sift<T>(slots: &mut [T], mut root: usize, end: usize, order: &mut impl FnMut(&T, &T) -> Ordering) {
+    let mut less = |slots: &[T], a: usize, b: usize| match (slots.get(a), slots.get(b)) {
+        (Some(a), Some(b)) => order(a, b) == Ordering::Less,
+        _ => false,
+    };
+    loop {
+        let mut child = root.saturating_mul(2).saturating_add(1);
+        if child >= end {
+            return;
+        }
+        let next = child.saturating_add(1);
+        if next < end && less(slots, child, next) {
+            child = next;
+        }
+        if !less(slots, root, child) {
+            return;
+        }
+        slots.swap(root, child);
+        root = child;
+    }
+}
+
+/// An array of the numbers 0 to `count` − 1 in the tail, sorted by what `order` reads from the tail.
+pub(crate) fn sorted_indices(
+    arena: &mut Arena<'_>,
+    count: u32,
+    mut order: impl FnMut(Tail<'_>, u32, u32) -> Ordering,
+) -> Result<TailRef, ArenaFull> {
+    let len = usize::try_from(count).unwrap_or(usize::MAX);
+    let place = arena.alloc_tail::<U32>(len)?;
+    let mark = arena.mark();
+    let scratch = arena.alloc::<U32>(len)?;
+    if let Some((slots, tail)) = arena.slice_mut_and_tail::<U32>(scratch).filter(|_| count > 0) {
+        for (slot, number) in slots.iter_mut().zip(0..) {
+            slot.set(number);
+        }
+        heap_sort(slots, |a, b| order(tail, a.get(), b.get()).then(a.get().cmp(&b.get())));
+    }
+    for at in 0..len {
+        let number = arena.slice::<U32>(scratch).and_then(|slots| slots.get(at)).copied();
+        let slot = arena.tail_slice_mut::<U32>(place, len).and_then(|slots| slots.get_mut(at));
+        if let (Some(slot), Some(number)) = (slot, number) {
+            *slot = number;
+        }
+    }
+    arena.release_head(mark);
+    Ok(place)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,342 @@
+//! The members that one hop reads, in archive order, and the reading itself.
+//!
+//! A member that the payload can lend is read from there; only if one is left does a pass over the
+//! file follow. A member that several subgraphs name is read once for each.
+
+use super::block::BlockSource;
+use super::build::{Build, Document, With, broken, full, id, is_json_fault};
+use super::definition::reader::DefReader;
+use super::definition::ucode::UcodeReader;
+use super::engine::act_info::ActInfoReader;
+use super::engine::reader::EngineReader;
+use super::npy::NpyHead;
+use super::record::{DefRecord, VarRecord, def_at};
+use super::sort::heap_sort;
+use super::verdict::{Rank, Section};
+use crate::arena::{ArenaRef, TailRef};
+use crate::error::Error;
+use crate::json::{self, Cutter};
+use crate::source::{MemberId, Payload, Visitor};
+use zerocopy::little_endian::{U16, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// What a member is read as. The numbers stand in [`Want::kind`].
+pub(super) mod kind {
+    pub(in crate::manifest) const DEFINITION: u8 = 0;
+    pub(in crate::manifest) const UCODE: u8 = 1;
+    /// Blocks of source `which`, a position in `BlockSource::ALL`.
+    pub(in crate::manifest) const BLOCKS: u8 = 2;
+    pub(in crate::manifest) const ACT_INFO: u8 = 3;
+    /// The `.npy` of the variable at position `item`.
+    pub(in crate::manifest) const NPY: u8 = 4;
+}
+
+/// One reading that is due.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub(super) struct Want {
+    pub(super) member: U32,
+    pub(super) graph: U16,
+    pub(super) kind: u8,
+    pub(super) which: u8,
+    pub(super) item: U32,
+    done: U32,
+}
+
+impl Want {
+    pub(super) fn new(member: u32, graph: u16, kind: u8, which: u8, item: u32) -> Self {
+        let (member, item) = (U32::new(member), U32::new(item));
+        Self { member, graph: U16::new(graph), kind, which, item, done: U32::ZERO }
+    }
+
+    fn order(&self) -> (u32, u16, u8, u8, u32) {
+        (self.member.get(), self.graph.get(), self.kind, self.which, self.item.get())
+    }
+
+    fn source(&self) -> BlockSource {
+        BlockSource::ALL.get(usize::from(self.which)).copied().unwrap_or(BlockSource::Definition)
+    }
+
+    /// Where this reading stands in the reference's order.
+    fn rank(&self) -> Rank {
+        let graph = self.graph.get();
+        match (self.kind, self.source()) {
+            (kind::DEFINITION, _) => Rank::new(graph, Section::Document),
+            (kind::UCODE, _) => Rank::new(graph, Section::Ucode),
+            (kind::NPY, _) => Rank::new(graph, Section::Variables).item(self.item.get(), 11),
+            (_, BlockSource::Definition) => Rank::new(graph, Section::Dma),
+            (_, BlockSource::Engine(engine)) => {
+                Rank::new(graph, Section::Engine(u8::try_from(engine.index()).unwrap_or(0)))
+            }
+        }
+    }
+}
+
+/// A list of wants at the end of the arena's head.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Wants {
+    place: ArenaRef,
+}
+
+// Records of 16 bytes follow each other without gaps, so a list grows one by one.
+const _: () = assert!(size_of::<Want>() == 16);
+
+impl Wants {
+    pub(super) fn push(&mut self, build: &mut Build<'_, '_>, want: Want) -> Result<(), Error> {
+        let place = build.arena.alloc::<Want>(1).map_err(full)?;
+        if let Some(slot) = build.arena.get_mut::<Want>(place) {
+            *slot = want;
+        }
+        if self.place.is_null() {
+            self.place.off = place.off;
+        }
+        self.place.len.set(self.place.len.get().saturating_add(1));
+        Ok(())
+    }
+
+    /// Puts the list in archive order.
+    pub(super) fn sort(&self, build: &mut Build<'_, '_>) {
+        if let Some(all) = build.arena.slice_mut::<Want>(self.place) {
+            heap_sort(all, |a, b| a.order().cmp(&b.order()));
+        }
+    }
+
+    fn all<'x>(&self, build: &'x Build<'_, '_>) -> &'x [Want] {
+        build.arena.slice::<Want>(self.place).unwrap_or(&[])
+    }
+
+    fn get(&self, build: &Build<'_, '_>, at: usize) -> Option<Want> {
+        self.all(build).get(at).copied()
+    }
+
+    /// The first reading of that member that is due.
+    fn due(&self, build: &Build<'_, '_>, member: MemberId) -> Option<usize> {
+        let all = self.all(build);
+        let from = all.partition_point(|want| want.member.get() < member.0);
+        let same = all.get(from..)?.iter().take_while(|want| want.member.get() == member.0);
+        let at = same.take_while(|want| want.done.get() != 0).count();
+        let at = from.checked_add(at)?;
+        all.get(at).filter(|want| want.member.get() == member.0).map(|_| at)
+    }
+
+    fn done(&self, build: &mut Build<'_, '_>, at: usize) {
+        let all = build.arena.slice_mut::<Want>(self.place);
+        if let Some(want) = all.and_then(|all| all.get_mut(at)) {
+            want.done = U32::new(1);
+        }
+    }
+
+    fn left(&self, build: &Build<'_, '_>) -> bool {
+        self.all(build).iter().any(|want| want.done.get() == 0)
+    }
+}
+
+/// The reader of the document that streams by.
+#[allow(clippy::large_enum_variant, reason = "one of these exists, on the stack, and there is no heap")]
+enum Doc {
+    /// Nothing, or a document that is of no use after a fault.
+    None,
+    Definition(DefReader),
+    Ucode(UcodeReader),
+    Blocks(EngineReader),
+    ActInfo(ActInfoReader),
+    Npy(NpyHead),
+}
+
+/// One hop while it lasts.
+pub(super) struct Hop<'x, 'b, 'a, 'm> {
+    build: &'x mut Build<'a, 'm>,
+    cutter: &'x mut Cutter<'b>,
+    definitions: TailRef,
+    wants: Wants,
+    doc: Doc,
+    at: usize,
+}
+
+/// Reads all members of the list.
+pub(super) fn read<'m, P: Payload<'m>>(
+    payload: &mut P,
+    build: &mut Build<'_, 'm>,
+    cutter: &mut Cutter<'_>,
+    definitions: TailRef,
+    wants: Wants,
+) -> Result<(), Error> {
+    let mut hop = Hop { build, cutter, definitions, wants, doc: Doc::None, at: 0 };
+    let count = usize::try_from(wants.place.count()).unwrap_or(usize::MAX);
+    for at in 0..count {
+        let Some(want) = wants.get(hop.build, at).filter(|want| want.done.get() == 0) else { continue };
+        let member = id(want.member.get());
+        let Some(bytes) = payload.borrow(member) else { continue };
+        hop.open(at)?;
+        hop.data(member, 0, bytes)?;
+        hop.end(member)?;
+    }
+    while wants.left(hop.build) {
+        let before = wants.all(hop.build).iter().filter(|want| want.done.get() == 0).count();
+        payload.visit(&mut hop)?;
+        if wants.all(hop.build).iter().filter(|want| want.done.get() == 0).count() == before {
+            return Err(broken("a member was not visited"));
+        }
+    }
+    Ok(())
+}
+
+impl Hop<'_, '_, '_, '_> {
+    fn definition(&self, graph: u16) -> Option<(TailRef, DefRecord)> {
+        let place = def_at(self.definitions, u32::from(graph))?;
+        self.build.arena.tail().get::<DefRecord>(place).map(|record| (place, *record))
+    }
+
+    /// A reading begins. What can no longer change the verdict is not read.
+    fn open(&mut self, at: usize) -> Result<(), Error> {
+        let want = self.wants.get(self.build, at).ok_or_else(|| broken("a want"))?;
+        let graph = want.graph.get();
+        self.at = at;
+        self.doc = Doc::None;
+        self.build.member = Some(id(want.member.get()));
+        self.build.subgraph = u8::try_from(graph).ok();
+        self.cutter.restart(self.build.member);
+        if self.build.verdict.settled_before(want.rank()) {
+            return Ok(());
+        }
+        if want.kind != kind::NPY && !self.fits(want) {
+            return Ok(());
+        }
+        let (place, def) = self.definition(graph).ok_or_else(|| broken("a definition"))?;
+        self.doc = match want.kind {
+            kind::DEFINITION => Doc::Definition(DefReader::new(graph, def)),
+            kind::UCODE => Doc::Ucode(UcodeReader::new(graph, def)),
+            kind::ACT_INFO => Doc::ActInfo(ActInfoReader::new()),
+            kind::NPY => Doc::Npy(NpyHead::new()),
+            _ => Doc::Blocks(EngineReader::new(graph, want.source(), place, &def)),
+        };
+        Ok(())
+    }
+
+    /// E120: whether the document is small enough to be read.
+    fn fits(&mut self, want: Want) -> bool {
+        let Some(member) = self.build.table.get(id(want.member.get())) else { return false };
+        match json::check_size(member.name, member.size, &self.build.limits) {
+            Ok(()) => true,
+            Err(error) => {
+                self.build.offer(want.rank(), error);
+                false
+            }
+        }
+    }
+
+    /// Sorts out what a reader returned: a fault of the document ends the document, all else ends S2.
+    fn outcome(&mut self, result: Result<(), Error>) -> Result<(), Error> {
+        match result {
+            Err(error) if is_json_fault(&error) => {
+                let want = self.wants.get(self.build, self.at).ok_or_else(|| broken("a want"))?;
+                if want.kind != kind::ACT_INFO {
+                    self.build.offer(want.rank(), error);
+                }
+                self.doc = Doc::None;
+                Ok(())
+            }
+            Err(error) => Err(self.build.placed(error)),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        let graph = self.wants.get(self.build, self.at).map_or(0, |want| want.graph.get());
+        let mut doc = core::mem::replace(&mut self.doc, Doc::None);
+        let result = match &mut doc {
+            Doc::None => Ok(()),
+            Doc::Definition(reader) => finish(self.cutter, self.build, reader),
+            Doc::Ucode(reader) => finish(self.cutter, self.build, reader),
+            Doc::Blocks(reader) => finish(self.cutter, self.build, reader),
+            Doc::ActInfo(reader) => finish(self.cutter, self.build, reader),
+            Doc::Npy(head) => self.finish_npy(*head),
+        };
+        let whole = result.is_ok();
+        self.outcome(result)?;
+        match doc {
+            Doc::Definition(reader) if whole => self.put(graph, reader.def),
+            Doc::Ucode(reader) if whole => self.put(graph, reader.def),
+            Doc::ActInfo(reader) if whole => {
+                let (_, mut def) = self.definition(graph).ok_or_else(|| broken("a definition"))?;
+                def.act_infos = reader.sets;
+                self.put(graph, def)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn put(&mut self, graph: u16, def: DefRecord) -> Result<(), Error> {
+        let place = def_at(self.definitions, u32::from(graph)).ok_or_else(|| broken("a definition"))?;
+        let slot = self.build.arena.tail_slice_mut::<DefRecord>(place, 1).and_then(|all| all.first_mut());
+        *slot.ok_or_else(|| broken("a definition"))? = def;
+        Ok(())
+    }
+
+    /// Gives the payload window to every variable that names this member.
+    fn finish_npy(&mut self, head: NpyHead) -> Result<(), Error> {
+        let want = self.wants.get(self.build, self.at).ok_or_else(|| broken("a want"))?;
+        let member = self.build.table.get(id(want.member.get())).ok_or_else(|| broken("a member"))?;
+        let window = head.payload(member.size, member.name);
+        let mut at = self.at;
+        while let Some(next) = self.wants.get(self.build, at) {
+            if next.member != want.member || next.kind != kind::NPY {
+                break;
+            }
+            match window {
+                Ok(offset) => self.window(next, offset, member.size)?,
+                Err(error) => self.build.offer(next.rank(), error.element(next.item.get())),
+            }
+            self.wants.done(self.build, at);
+            at = at.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    fn window(&mut self, want: Want, offset: u64, size: u64) -> Result<(), Error> {
+        let (_, def) = self.definition(want.graph.get()).ok_or_else(|| broken("a definition"))?;
+        let record = def.vars.get_mut::<VarRecord>(self.build.arena, want.item.get());
+        let record = record.ok_or_else(|| broken("a constant"))?;
+        record.a = U64::new(offset);
+        record.b = U64::new(size.saturating_sub(offset));
+        Ok(())
+    }
+}
+
+fn finish<D: Document>(
+    cutter: &mut Cutter<'_>,
+    build: &mut Build<'_, '_>,
+    document: &mut D,
+) -> Result<(), Error> {
+    cutter.finish(&mut With { document: &mut *document, build: &mut *build })?;
+    document.finish(build)
+}
+
+impl Visitor for Hop<'_, '_, '_, '_> {
+    fn wants(&mut self, member: MemberId) -> bool {
+        // An error of `open` would be one of this library; the reading then simply stays due.
+        self.wants.due(self.build, member).is_some_and(|at| self.open(at).is_ok())
+    }
+
+    fn data(&mut self, _: MemberId, _: u64, bytes: &[u8]) -> Result<(), Error> {
+        let Self { build, cutter, doc, .. } = self;
+        let result = match doc {
+            Doc::None => return Ok(()),
+            Doc::Definition(document) => cutter.feed(bytes, &mut With { document, build }),
+            Doc::Ucode(document) => cutter.feed(bytes, &mut With { document, build }),
+            Doc::Blocks(document) => cutter.feed(bytes, &mut With { document, build }),
+            Doc::ActInfo(document) => cutter.feed(bytes, &mut With { document, build }),
+            Doc::Npy(head) => {
+                head.feed(bytes);
+                return Ok(());
+            }
+        };
+        self.outcome(result)
+    }
+
+    fn end(&mut self, _: MemberId) -> Result<(), Error> {
+        self.finish()?;
+        self.wants.done(self.build, self.at);
+        Ok(())
+    }
+}

@@ -1,0 +1,371 @@
+//! From notes to the records of a core: binds, opaque slots, branch targets, position map.
+
+use super::programs::{MOST_PROGRAMS, Notes, Program, is_target};
+use super::record::{
+    Bind, BlockRec, Image, NoteKind, Opaque, PatchList, RingRec, SlotNote, Target, TargetKind, Why,
+};
+use super::rings::CoreRings;
+use crate::arch::Engine;
+use crate::arena::{Arena, ArenaRef, Record};
+use crate::error::{Error, Stage, StageCode};
+use crate::lower::record::{PatchEntry, PatchSection, PatchType};
+use crate::policy::Policy;
+use zerocopy::little_endian::U32;
+
+/// What is known about the programs of a core.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CorePrograms {
+    pub(super) images: ArenaRef,
+    pub(super) binds: ArenaRef,
+    pub(super) opaques: ArenaRef,
+    pub(super) targets: ArenaRef,
+    pub(super) patched: u64,
+    pub(super) approximate: u32,
+}
+
+fn full(error: crate::arena::ArenaFull) -> Error {
+    Error::arena(Stage::Plan, error)
+}
+
+fn internal() -> Error {
+    Error::internal(Stage::Plan, "notes of slots")
+}
+
+/// Makes the records of subgraph `core`.
+pub(super) fn sort_out(
+    core: u8,
+    programs: &heapless::Vec<Program<'_>, MOST_PROGRAMS>,
+    notes: &Notes,
+    rings: &CoreRings,
+    policy: &Policy,
+    arena: &mut Arena<'_>,
+) -> Result<CorePrograms, Error> {
+    let mut out = CorePrograms { images: arena.alloc::<Image>(5).map_err(full)?, ..CorePrograms::default() };
+    for program in programs.iter().filter(|program| program.code.core == core) {
+        let image = image_of(program, policy)?;
+        out.patched = out.patched.saturating_add(u64::from(image.patched.get()));
+        out.approximate = out.approximate.saturating_add(image.approximate.get());
+        put(arena, out.images, program.code.engine.index(), image)?;
+    }
+    let mut work = Work { core, notes, arena, out: &mut out };
+    work.binds()?;
+    work.opaques(rings)?;
+    work.targets()?;
+    for engine in Engine::ALL {
+        work.patches(engine)?;
+        work.check_branches(engine)?;
+    }
+    Ok(out)
+}
+
+/// The image of an engine, without its patches and its block.
+fn image_of(program: &Program<'_>, policy: &Policy) -> Result<Image, Error> {
+    let counts = program.stream.counts();
+    let image = Image {
+        engine: program.code.engine.number().into(),
+        preamble: policy.preamble_slots.into(),
+        main: counts.main.into(),
+        postamble: policy.postamble_slots.into(),
+        function: counts.function.into(),
+        patched: counts.patched.into(),
+        bound: counts.bound.into(),
+        register_indirect: counts.register_indirect.into(),
+        opaque: counts.opaque.into(),
+        approximate: counts.approximate.into(),
+        source: counts.source.into(),
+        function_source: counts.function_source.into(),
+        pseudo: counts.pseudo.map(U32::new),
+        ..Image::default()
+    };
+    let slots = image.slots();
+    if slots >= u64::from(u32::MAX) / 64 || slots == 0 {
+        return Err(program.code.fault(StageCode::ImageTooLong, 0).numbers(slots, 0));
+    }
+    Ok(image)
+}
+
+fn put<T: Record>(arena: &mut Arena<'_>, place: ArenaRef, index: usize, value: T) -> Result<(), Error> {
+    let slot = arena.slice_mut::<T>(place).and_then(|all| all.get_mut(index));
+    *slot.ok_or_else(internal)? = value;
+    Ok(())
+}
+
+fn get<T: Record + Copy>(arena: &Arena<'_>, place: ArenaRef, index: usize) -> Result<T, Error> {
+    arena.slice::<T>(place).and_then(|all| all.get(index)).copied().ok_or_else(internal)
+}
+
+/// A name's key among targets; names are compared in full after it (32-bit FNV-1a).
+pub(crate) fn name_key(name: &[u8]) -> u32 {
+    name.iter().fold(0x811C_9DC5, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+struct Work<'a, 'm> {
+    core: u8,
+    notes: &'a Notes,
+    arena: &'a mut Arena<'m>,
+    out: &'a mut CorePrograms,
+}
+
+impl Work<'_, '_> {
+    fn note(&self, index: usize) -> Result<SlotNote, Error> {
+        self.notes.get(self.arena, index).ok_or_else(internal)
+    }
+
+    /// Notes of this core that `wanted` takes, in order.
+    fn each<F>(&mut self, wanted: impl Fn(&SlotNote) -> bool, mut action: F) -> Result<(), Error>
+    where
+        F: FnMut(&mut Self, &SlotNote) -> Result<(), Error>,
+    {
+        for index in 0..self.notes.count {
+            let note = self.note(index)?;
+            if note.core == self.core && wanted(&note) {
+                action(self, &note)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, wanted: impl Fn(&SlotNote) -> bool) -> Result<usize, Error> {
+        let mut count = 0usize;
+        self.each(wanted, |_, _| {
+            count = count.saturating_add(1);
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
+    /// One record of `T` per note of that kind.
+    fn collect<T: Record>(
+        &mut self,
+        wanted: impl Fn(&SlotNote) -> bool + Copy,
+        make: impl Fn(&Self, &SlotNote) -> Result<T, Error>,
+    ) -> Result<ArenaRef, Error> {
+        let count = self.count(wanted)?;
+        let place = self.arena.alloc::<T>(count).map_err(full)?;
+        let mut at = 0usize;
+        self.each(wanted, |work, note| {
+            let record = make(work, note)?;
+            put(work.arena, place, at, record)?;
+            at = at.saturating_add(1);
+            Ok(())
+        })?;
+        Ok(place)
+    }
+
+    /// Slot within the image.
+    fn image_slot(&self, note: &SlotNote) -> Result<u32, Error> {
+        let image: Image = get(self.arena, self.out.images, usize::from(note.engine))?;
+        let base = if note.section.get() == PatchSection::FUNCTION.get() {
+            function_base(&image)
+        } else {
+            image.preamble.get()
+        };
+        Ok(base.saturating_add(note.slot.get()))
+    }
+
+    fn binds(&mut self) -> Result<(), Error> {
+        self.out.binds = self.collect(
+            |note| note.kind == NoteKind::BIND,
+            |work, note| {
+                Ok(Bind {
+                    engine: note.engine,
+                    operand: note.operand,
+                    slot: work.image_slot(note)?.into(),
+                    var: note.id,
+                    off: note.value,
+                    ..Bind::default()
+                })
+            },
+        )?;
+        Ok(())
+    }
+
+    fn opaques(&mut self, rings: &CoreRings) -> Result<(), Error> {
+        self.out.opaques = self.collect(
+            |note| note.kind == NoteKind::OPAQUE,
+            |work, note| {
+                let trigger = work.trigger(note, rings)?;
+                let (queue, block) = trigger.unwrap_or((0, 0));
+                Ok(Opaque {
+                    engine: note.engine,
+                    opcode: note.opcode,
+                    slots: note.operand,
+                    trigger: u8::from(trigger.is_some()),
+                    why: Why::new(note.id.get()),
+                    source: note.source,
+                    slot: work.image_slot(note)?.into(),
+                    queue: queue.into(),
+                    block: block.into(),
+                    ..Opaque::default()
+                })
+            },
+        )?;
+        Ok(())
+    }
+
+    /// Queue slot and index of the block that a trigger names.
+    fn trigger(&self, note: &SlotNote, rings: &CoreRings) -> Result<Option<(u16, u32)>, Error> {
+        let value = note.value.get();
+        let part = |at: u32, mask: u64| u16::try_from(value.wrapping_shr(at) & mask).unwrap_or(0);
+        let Some(queue) = part(32, 0xFF).checked_sub(1) else { return Ok(None) };
+        let id = u32::try_from(value & 0xFFFF_FFFF).unwrap_or(u32::MAX);
+        let instance = part(40, 0xFFFF).checked_sub(1);
+        let blocks: &[BlockRec] = self.arena.slice(rings.blocks).ok_or_else(internal)?;
+        let first = blocks.partition_point(|block| block.queue.get() < queue);
+        let of_queue = blocks.get(first..).unwrap_or(&[]);
+        let of_queue =
+            of_queue.get(..of_queue.partition_point(|block| block.queue.get() == queue)).unwrap_or(&[]);
+        let found = find_block(of_queue, instance, id).and_then(|within| first.checked_add(within));
+        if let Some(index) = found {
+            return Ok(Some((queue, u32::try_from(index).unwrap_or(u32::MAX))));
+        }
+        // A queue without static blocks is filled while the model runs; its trigger names nothing here.
+        if of_queue.is_empty() && self.is_dynamic(queue, rings) {
+            return Ok(None);
+        }
+        let at = u64::from(note.source.get());
+        let missing = Error::new(Stage::Plan, StageCode::UnknownBlock).numbers(at, u64::from(id));
+        Err(missing.name(engine_name(note.engine)).element(note.source.get()).subgraph(self.core))
+    }
+
+    /// A queue whose rings hold nothing at load.
+    fn is_dynamic(&self, queue: u16, rings: &CoreRings) -> bool {
+        let rows: &[RingRec] = self.arena.slice(rings.rings).unwrap_or(&[]);
+        rows.iter().filter(|row| row.queue.get() == queue).all(|row| row.used.get() == 0)
+    }
+
+    fn targets(&mut self) -> Result<(), Error> {
+        self.out.targets = self.collect(
+            |note| is_target(note.kind),
+            |work, note| {
+                let label = note.kind == NoteKind::LABEL;
+                let id = if label { note.id } else { name_key(work.name(note)).into() };
+                Ok(Target {
+                    engine: u32::from(note.engine).into(),
+                    kind: if label { TargetKind::LABEL } else { TargetKind::FUNCTION },
+                    slot: work.image_slot(note)?.into(),
+                    id,
+                    name: note.name,
+                })
+            },
+        )?;
+        let all = self.arena.slice_mut::<Target>(self.out.targets).ok_or_else(internal)?;
+        all.sort_unstable_by_key(|target| {
+            (target.engine.get(), target.kind.get(), target.id.get(), target.slot.get())
+        });
+        Ok(())
+    }
+
+    /// Function name of a note, without NUL fill.
+    fn name(&self, note: &SlotNote) -> &[u8] {
+        let name: &[u8] = self.arena.slice(note.name).unwrap_or(&[]);
+        name.split(|&byte| byte == 0).next().unwrap_or(&[])
+    }
+
+    /// Every branch finds one target.
+    fn check_branches(&mut self, engine: Engine) -> Result<(), Error> {
+        let branches = |note: &SlotNote| {
+            u32::from(note.engine) == engine.number()
+                && matches!(note.kind, NoteKind::CALL | NoteKind::BRANCH)
+        };
+        self.each(branches, |work, note| {
+            let call = note.kind == NoteKind::CALL;
+            let kind = if call { TargetKind::FUNCTION } else { TargetKind::LABEL };
+            let key = if call { name_key(work.name(note)) } else { note.id.get() };
+            let all: &[Target] = work.arena.slice(work.out.targets).ok_or_else(internal)?;
+            let same = equal_range(all, engine, kind, key);
+            let named = |target: &&Target| {
+                !call || {
+                    let name: &[u8] = work.arena.slice(target.name).unwrap_or(&[]);
+                    name.split(|&byte| byte == 0).next().unwrap_or(&[]) == work.name(note)
+                }
+            };
+            let code = match same.iter().filter(named).count() {
+                1 => return Ok(()),
+                0 => StageCode::UnknownTarget,
+                _ => StageCode::DuplicateTarget,
+            };
+            let at = u64::from(note.source.get());
+            let error = Error::new(Stage::Plan, code).name(engine_name(note.engine)).numbers(at, 0);
+            let error = if call { error.name2(work.name(note)) } else { error.name2(b"label") };
+            Err(error.element(note.source.get()).subgraph(work.core))
+        })
+    }
+
+    /// The position map of an engine: preamble, main, postamble, functions, by offset (staging.md §12.1).
+    fn patches(&mut self, engine: Engine) -> Result<(), Error> {
+        let mut image: Image = get(self.arena, self.out.images, engine.index())?;
+        let changes = |note: &SlotNote| {
+            u32::from(note.engine) == engine.number()
+                && matches!(note.kind, NoteKind::DELETE | NoteKind::MODIFY)
+        };
+        let regions =
+            [image.preamble.get(), image.postamble.get()].into_iter().filter(|&slots| slots > 0).count();
+        let count = self.count(changes)?.saturating_add(regions);
+        let place = self.arena.alloc::<PatchEntry>(count).map_err(full)?;
+        let mut at = 0usize;
+        let mut add = |arena: &mut Arena<'_>, slot: u32, slots: u32, kind, section| {
+            if slots == 0 {
+                return Ok(());
+            }
+            let offset = slot.saturating_mul(64).into();
+            put(arena, place, at, PatchEntry { offset, count: slots.into(), kind, section })?;
+            at = at.saturating_add(1);
+            Ok::<(), Error>(())
+        };
+        let (preamble, postamble) = (image.preamble.get(), image.postamble.get());
+        let end_of_main = preamble.saturating_add(image.main.get());
+        add(self.arena, 0, preamble, PatchType::INSERT, PatchSection::PREAMBLE)?;
+        for section in [PatchSection::MAIN, PatchSection::FUNCTION] {
+            if section == PatchSection::FUNCTION {
+                add(self.arena, end_of_main, postamble, PatchType::INSERT, PatchSection::POSTAMBLE)?;
+            }
+            let base = if section == PatchSection::MAIN { preamble } else { 0 };
+            self.each(
+                |note| changes(note) && note.section.get() == section.get(),
+                |work, note| {
+                    let kind =
+                        if note.kind == NoteKind::DELETE { PatchType::DELETE } else { PatchType::MODIFY };
+                    add(work.arena, base.saturating_add(note.slot.get()), 1, kind, section)
+                },
+            )?;
+        }
+        let count = u32::try_from(count).unwrap_or(u32::MAX).into();
+        image.patches = PatchList { count, capacity: count, entries: place };
+        put(self.arena, self.out.images, engine.index(), image)
+    }
+}
+
+/// First slot of an image's functions.
+pub(crate) fn function_base(image: &Image) -> u32 {
+    let parts = [image.preamble.get(), image.main.get(), image.postamble.get()];
+    parts.into_iter().fold(0, u32::saturating_add)
+}
+
+/// The targets of an engine with that kind and key.
+pub(crate) fn equal_range(all: &[Target], engine: Engine, kind: TargetKind, key: u32) -> &[Target] {
+    let order = |target: &Target| (target.engine.get(), target.kind.get(), target.id.get());
+    let wanted = (engine.number(), kind.get(), key);
+    let first = all.partition_point(|target| order(target) < wanted);
+    let rest = all.get(first..).unwrap_or(&[]);
+    rest.get(..rest.partition_point(|target| order(target) == wanted)).unwrap_or(&[])
+}
+
+fn engine_name(engine: u8) -> &'static [u8] {
+    Engine::from_number(u32::from(engine)).map_or(b"?", |engine| engine.key().as_bytes())
+}
+
+/// Index of a block of one queue, whose records are sorted by instance and id.
+fn find_block(blocks: &[BlockRec], instance: Option<u16>, id: u32) -> Option<usize> {
+    let in_instance = |instance: u16| {
+        let wanted = (instance, id);
+        let order = |block: &BlockRec| (block.instance.get(), block.id.get());
+        let at = blocks.partition_point(|block| order(block) < wanted);
+        blocks.get(at).filter(|block| order(block) == wanted).map(|_| at)
+    };
+    if let Some(instance) = instance {
+        return in_instance(instance);
+    }
+    let most = blocks.last().map_or(0, |block| block.instance.get());
+    (0..=most).find_map(in_instance)
+}

@@ -1,0 +1,312 @@
+//! The plan of a load: every check first, then every allocation, all on the calling thread (R21, R31).
+
+mod claim;
+mod models;
+mod variables;
+
+use claim::{Claim, Scratch};
+
+use super::notes::{CorePrograms, sort_out};
+use super::pages::PageTable;
+use super::programs::{MOST_PROGRAMS, Program, read};
+use super::record::{Feed, LoadParams, Model};
+use super::rings::{CoreRings, RingRules, count};
+use super::translate::Code;
+use super::vars;
+use super::wants::check_engine_block;
+use crate::arch::{Arch, Engine};
+use crate::arena::{Arena, ArenaRef, Head};
+use crate::device::{CoreId, Device};
+use crate::error::{Error, Stage, StageCode};
+use crate::limits::Limits;
+use crate::lower::record::EngType;
+use crate::lower::scratchpad::{GROUP_MOST, Marks, Paging, Sizes, layout};
+use crate::lower::{KbinView, Kbins};
+use crate::policy::Policy;
+use crate::source::Payload;
+use zerocopy::little_endian::U32;
+
+/// What a load is asked to do, beside the file.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// Name of the model, for records and logs.
+    pub name: &'a [u8],
+    /// First physical core of the logical core.
+    pub core: CoreId,
+    /// Physical cores of the logical core.
+    pub vcore_size: u16,
+    /// Key in the model tables, not 0.
+    pub h_model: u32,
+    /// Load parameters.
+    pub params: LoadParams,
+    /// Cores that this process owns: first and one past the last (staging.md §8.4).
+    pub owned: (u16, u16),
+    /// Rulings.
+    pub policy: &'a Policy,
+    /// What the input may cost.
+    pub limits: &'a Limits,
+}
+
+/// A placed model: every block is taken, nothing is written yet. Plain data.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan<'m> {
+    pub(crate) kbins: Kbins<'m>,
+    pub(crate) head: Head<'m>,
+    pub(crate) models: &'m [Model],
+    pub(crate) feeds: &'m [Feed],
+    pub(crate) sharing: CoreId,
+    pub(crate) pages: u32,
+}
+
+/// All scratchpads of a load lie on the sharing core (staging.md §8.4, Inferred from measured loads).
+const SAME_CORE: bool = true;
+
+fn fault(code: StageCode) -> Error {
+    Error::new(Stage::Plan, code)
+}
+
+fn wide(n: usize) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
+}
+
+/// What is known about one core while the plan is made.
+#[derive(Clone, Copy)]
+struct Draft<'m> {
+    kbin: KbinView<'m>,
+    arch: Arch,
+    core: CoreId,
+    table: Option<&'m [U32]>,
+    marks: Marks,
+    rings: CoreRings,
+    programs: CorePrograms,
+    vars: ArenaRef,
+    blocks: ArenaRef,
+    /// Records of `blocks` that are filled; those of scratchpad pages come first.
+    taken: usize,
+}
+
+type Drafts<'m> = heapless::Vec<Draft<'m>, GROUP_MOST>;
+
+/// Places a model: checks everything that can be checked, then takes every block.
+///
+/// # Errors
+/// The first fault. The device is then as it was, page references included, and the arena too.
+pub fn place<'m, P: Payload<'m>, D: Device>(
+    payload: &mut P,
+    kbins: &Kbins<'m>,
+    device: &D,
+    request: &Request<'_>,
+    pages: &mut PageTable<'_>,
+    arena: &mut Arena<'m>,
+) -> Result<Plan<'m>, Error> {
+    let mark = arena.mark();
+    let mut drafts = check(kbins, device, request)?;
+    check_members(payload, &drafts)?;
+    let result = prepare(payload, &mut drafts, request, arena)
+        .and_then(|()| claim(kbins, &mut drafts, device, request, pages, arena));
+    if result.is_err() {
+        arena.release(mark);
+    }
+    result
+}
+
+/// The gates P4, P5 and B1, and the variables.
+fn check<'m, D: Device>(kbins: &Kbins<'m>, device: &D, request: &Request<'_>) -> Result<Drafts<'m>, Error> {
+    let count = kbins.len();
+    let (need, size) = (wide(count), u64::from(request.vcore_size));
+    if need > size {
+        return Err(fault(StageCode::NotEnoughCores).numbers(need, size));
+    }
+    if count != 1 && need != size {
+        return Err(fault(StageCode::CoreShape).numbers(need, size));
+    }
+    if count == 0 || count > GROUP_MOST {
+        return Err(fault(StageCode::TooManySubgraphs).numbers(need, wide(GROUP_MOST)));
+    }
+    let end = u64::from(request.core.0).saturating_add(need);
+    if end > u64::from(device.cores()) {
+        let left = u64::from(device.cores().saturating_sub(request.core.0));
+        return Err(fault(StageCode::NotEnoughCores).numbers(need, left));
+    }
+    check_engine_block(u64::from(request.policy.engine_block))?;
+    let mut drafts = Drafts::new();
+    for (index, kbin) in (0u8..).zip(kbins.iter()) {
+        let draft = draft(kbin, index, device, request).map_err(|error| error.subgraph(index))?;
+        drafts.push(draft).map_err(|_| Error::internal(Stage::Plan, "subgraphs"))?;
+    }
+    if drafts.len() != count {
+        return Err(fault(StageCode::BadKbin).name(b"subgraph table"));
+    }
+    check_remotes(&drafts)?;
+    Ok(drafts)
+}
+
+fn draft<'m, D: Device>(
+    kbin: KbinView<'m>,
+    index: u8,
+    device: &D,
+    request: &Request<'_>,
+) -> Result<Draft<'m>, Error> {
+    let arch = kbin.arch().ok_or_else(|| fault(StageCode::BadKbin).name(b"target"))?;
+    if arch != device.arch() {
+        let (file, host) = (u64::from(arch.number()), u64::from(device.arch().number()));
+        return Err(fault(StageCode::Architecture).numbers(file, host).third(u64::from(index)));
+    }
+    if kbin.engine_hdrs().last().map(|header| header.eng_type) != Some(EngType::from(Engine::Sp)) {
+        return Err(fault(StageCode::EngineOrder));
+    }
+    let core = CoreId(request.core.0.saturating_add(u16::from(index)));
+    let table = vars::check(&kbin)?;
+    let tables = super::wants::table_count(&kbin);
+    if request.policy.strict && tables > 0 {
+        return Err(fault(StageCode::ApproximateTable).numbers(wide(tables), 0));
+    }
+    Ok(Draft {
+        kbin,
+        arch,
+        core,
+        table,
+        marks: kbin.marks(),
+        rings: CoreRings::default(),
+        programs: CorePrograms::default(),
+        vars: ArenaRef::NULL,
+        blocks: ArenaRef::NULL,
+        taken: 0,
+    })
+}
+
+/// Every member is as long as the records say, before anything is read or taken (T06).
+fn check_members<'m, P: Payload<'m>>(payload: &P, drafts: &Drafts<'_>) -> Result<(), Error> {
+    for (index, draft) in (0u8..).zip(drafts) {
+        for blob in draft.kbin.blobs() {
+            let Some(id) = blob.member_id() else { continue };
+            let listed = payload.table().get(id).map(|member| member.size);
+            let Some(held) = listed.or_else(|| payload.borrow(id).map(|bytes| wide(bytes.len()))) else {
+                continue;
+            };
+            let end = blob.off.get().checked_add(blob.len.get());
+            if end.is_none_or(|end| end > held) {
+                let short = fault(StageCode::MemberLength).numbers(held, end.unwrap_or(u64::MAX));
+                return Err(short.member(id).subgraph(index));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every remote variable has a target with an address (staging.md §8.5).
+fn check_remotes(drafts: &Drafts<'_>) -> Result<(), Error> {
+    use crate::lower::record::{Extra, MrType};
+    for (index, draft) in (0u8..).zip(drafts) {
+        for var in draft.kbin.mem_refs() {
+            let Extra::Remote(arm) = var.extra() else { continue };
+            let (rel, id) = (arm.remote_vtpb_rel_sg_id.get(), arm.remote_var_id.get());
+            let name = draft.kbin.name(var);
+            let at = |error: Error| error.name(name).subgraph(index).element(var.var_id.get());
+            let peer = usize::try_from(rel).ok().and_then(|rel| drafts.get(rel));
+            let Some(peer) = peer else {
+                let count = wide(drafts.len());
+                return Err(at(fault(StageCode::RemoteSubgraph).numbers(u64::from(rel), count)));
+            };
+            let Some(target) = peer.kbin.mem_ref(id) else {
+                return Err(at(fault(StageCode::RemoteMissing).numbers(u64::from(id), u64::from(rel))));
+            };
+            if !vars::is_placed(target.mr_type) || matches!(target.mr_type, MrType::REMOTE | MrType::PTR) {
+                return Err(at(fault(StageCode::RemoteUnplaced)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Everything that needs no device: rings and blocks, programs, their records.
+fn prepare<'m, P: Payload<'m>>(
+    payload: &mut P,
+    drafts: &mut Drafts<'m>,
+    request: &Request<'_>,
+    arena: &mut Arena<'m>,
+) -> Result<(), Error> {
+    let policy = request.policy;
+    let mut programs = heapless::Vec::<Program<'m>, MOST_PROGRAMS>::new();
+    for (index, draft) in (0u8..).zip(drafts.iter_mut()) {
+        let rules = RingRules {
+            arch: draft.arch,
+            core: index,
+            strict: policy.strict,
+            entries: request.limits.ring_entries,
+        };
+        draft.rings = count(&draft.kbin, &rules, arena)?;
+        for engine in Engine::ALL {
+            let code = Code {
+                kbin: draft.kbin,
+                engine,
+                core: index,
+                arch: draft.arch,
+                table: draft.table,
+                strict: policy.strict,
+                lower_dge_kinds: policy.lower_dge_kinds,
+            };
+            let blob = draft.kbin.engine(engine).and_then(|engine| engine.blob);
+            programs.push(Program::new(code, blob)).map_err(|_| Error::internal(Stage::Plan, "programs"))?;
+        }
+    }
+    let mark = arena.mark();
+    let notes = read(payload, &mut programs, arena)?;
+    for (index, draft) in (0u8..).zip(drafts.iter_mut()) {
+        draft.programs = sort_out(index, &programs, &notes, &draft.rings, policy, arena)?;
+    }
+    arena.release_tail(mark);
+    Ok(())
+}
+
+/// Core that holds the scratchpad: the first of the HBM group (staging.md §8.4; default Inferred).
+fn sharing_core<D: Device>(device: &D, request: &Request<'_>) -> Result<CoreId, Error> {
+    let channel = device.home_channel(request.core);
+    let mut first = request.core;
+    for core in (0..device.cores()).map(CoreId).filter(|&core| device.home_channel(core) == channel) {
+        let (from, to) = request.owned;
+        if core.0 < from || core.0 >= to {
+            return Err(fault(StageCode::CoreOwnership).numbers(u64::from(core.0), 0));
+        }
+        first = first.min(core);
+    }
+    Ok(first)
+}
+
+/// Takes pages and blocks; gives all of them back on any fault.
+fn claim<'m, D: Device>(
+    kbins: &Kbins<'m>,
+    drafts: &mut Drafts<'m>,
+    device: &D,
+    request: &Request<'_>,
+    pages: &mut PageTable<'_>,
+    arena: &mut Arena<'m>,
+) -> Result<Plan<'m>, Error> {
+    let policy = request.policy;
+    let planned = |error: Error| Error { stage: Stage::Plan, ..error };
+    let paging = Paging::new(policy.page_size, policy.contiguous_scratchpad).map_err(planned)?;
+    let sizes = sizes(drafts);
+    let laid = layout(sizes.get(..drafts.len()).unwrap_or(&[]), &paging, SAME_CORE).map_err(planned)?;
+    let [needed, ..] = laid.pages;
+    let sharing = if needed == 0 { request.core } else { sharing_core(device, request)? };
+    let got = pages.reserve(device, sharing, needed, paging)?;
+    let scratch = Scratch { paging, laid, sharing, pages: got };
+    let mut claim = Claim { drafts, device, request, pages, arena, scratch, feeds: ArenaRef::NULL, fed: 0 };
+    match claim.run(kbins) {
+        Ok(plan) => Ok(plan),
+        Err(error) => {
+            claim.undo();
+            pages.release(device, sharing, got);
+            Err(error)
+        }
+    }
+}
+
+fn sizes(drafts: &Drafts<'_>) -> [Sizes; GROUP_MOST] {
+    let mut sizes = [Sizes::default(); GROUP_MOST];
+    for (slot, draft) in sizes.iter_mut().zip(drafts) {
+        let (local, shared) = draft.kbin.scratchpad();
+        *slot = Sizes { local, shared };
+    }
+    sizes
+}

@@ -1,0 +1,217 @@
+//! Taking the blocks of a plan, and giving them back if one cannot be had.
+
+use super::{Draft, Drafts, Plan, Request};
+use crate::arena::{Arena, ArenaFull, ArenaRef};
+use crate::device::{CoreId, Device, Place, Usage};
+use crate::error::{Error, Stage};
+use crate::lower::Kbins;
+use crate::lower::scratchpad::{Layout, Paging};
+use crate::plan::block::{Want, check_usage, give_back, take};
+use crate::plan::pages::PAGE_ALIGN;
+use crate::plan::pages::PageTable;
+use crate::plan::record::{DMem, Feed, FeedKind, RingRec, VarPlace};
+use crate::plan::wants::{Core, Need, capacity};
+
+pub(super) fn full(error: ArenaFull) -> Error {
+    Error::arena(Stage::Plan, error)
+}
+
+fn broken() -> Error {
+    Error::internal(Stage::Plan, "records of a plan")
+}
+
+/// The scratchpad of this load.
+#[derive(Clone, Copy)]
+pub(super) struct Scratch {
+    pub(super) paging: Paging,
+    pub(super) laid: Layout,
+    pub(super) sharing: CoreId,
+    pub(super) pages: u32,
+}
+
+/// A plan whose blocks are being taken.
+pub(super) struct Claim<'a, 'g, 'm, D> {
+    pub(super) drafts: &'a mut Drafts<'m>,
+    pub(super) device: &'a D,
+    pub(super) request: &'a Request<'a>,
+    pub(super) pages: &'a PageTable<'g>,
+    pub(super) arena: &'a mut Arena<'m>,
+    pub(super) scratch: Scratch,
+    /// Copies from the file, and how many of them are filled.
+    pub(super) feeds: ArenaRef,
+    pub(super) fed: usize,
+}
+
+impl<'m, D: Device> Claim<'_, '_, 'm, D> {
+    pub(super) fn run(&mut self, kbins: &Kbins<'m>) -> Result<Plan<'m>, Error> {
+        self.reserve_records()?;
+        for index in 0..self.drafts.len() {
+            self.list_pages(index)?;
+            self.take_all(index, true)?;
+        }
+        for index in 0..self.drafts.len() {
+            self.take_all(index, false)?;
+        }
+        self.place_variables()?;
+        self.sort_feeds()?;
+        let models = self.models()?;
+        let feeds = self.feeds;
+        let (sharing, pages) = (self.scratch.sharing, self.scratch.pages);
+        let head = self.arena.seal_head();
+        let models = head.slice(models).ok_or_else(|| Error::internal(Stage::Plan, "models"))?;
+        let feeds = head.slice(feeds).ok_or_else(|| Error::internal(Stage::Plan, "feeds"))?;
+        Ok(Plan { kbins: *kbins, head, models, feeds, sharing, pages })
+    }
+
+    pub(super) fn draft(&self, index: usize) -> Result<Draft<'m>, Error> {
+        self.drafts.get(index).copied().ok_or_else(|| Error::internal(Stage::Plan, "subgraph"))
+    }
+
+    /// Pages that are listed among the blocks of a core: all on the sharing core's subgraph, the first.
+    fn pages_of(&self, index: usize) -> usize {
+        if index == 0 { usize::try_from(self.scratch.pages).unwrap_or(usize::MAX) } else { 0 }
+    }
+
+    /// What the walk over the needs of a core reads.
+    fn core(&self, draft: &Draft<'m>, index: usize) -> Core<'m> {
+        Core {
+            kbin: draft.kbin,
+            arch: draft.arch,
+            rings: draft.rings.rings,
+            images: draft.programs.images,
+            has_blocks: draft.rings.blocks.count() > 0,
+            paging: self.scratch.paging,
+            pages: self.scratch.pages,
+            local: self.scratch.laid.local_offset.get(index).copied().unwrap_or(0),
+            marks: draft.marks,
+            engine_block: u64::from(self.request.policy.engine_block),
+        }
+    }
+
+    /// Makes room for all records whose number depends on the blocks.
+    fn reserve_records(&mut self) -> Result<(), Error> {
+        let mut feeds = 0usize;
+        for index in 0..self.drafts.len() {
+            let draft = self.draft(index)?;
+            let core = self.core(&draft, index);
+            let first = self.pages_of(index);
+            let mut blocks = first;
+            let mut tally = |_: &mut Arena<'m>, need: Need<'m>| {
+                blocks = blocks.saturating_add(1);
+                feeds = feeds.saturating_add(usize::from(need.blob.is_some()));
+                check_usage(need.want.usage, Place::Hbm(0))
+            };
+            core.variables(self.arena, &mut tally)?;
+            core.build(self.arena, &mut tally)?;
+            let vars = self.arena.alloc::<VarPlace>(draft.kbin.mem_refs().len()).map_err(full)?;
+            let place = self.arena.alloc::<DMem>(blocks).map_err(full)?;
+            if let Some(draft) = self.drafts.get_mut(index) {
+                (draft.vars, draft.blocks, draft.taken) = (vars, place, 0);
+            }
+        }
+        self.feeds = self.arena.alloc::<Feed>(feeds).map_err(full)?;
+        Ok(())
+    }
+
+    /// Lists the scratchpad's pages first among the blocks of the first subgraph.
+    fn list_pages(&mut self, index: usize) -> Result<(), Error> {
+        for page in 0..u32::try_from(self.pages_of(index)).unwrap_or(0) {
+            let found = self.pages.get(self.scratch.sharing, page);
+            let found = found.ok_or_else(broken)?;
+            let want = Want {
+                size: self.scratch.paging.page_size(),
+                align: PAGE_ALIGN,
+                usage: Usage::Scratchpad,
+                tag: "scratchpad",
+                contiguous: self.scratch.paging.is_contiguous(),
+            };
+            let mut record = found.taken.record(self.scratch.sharing, &want);
+            (record.what, record.index) = (DMem::PAGE.into(), page.into());
+            self.push_block(index, record)?;
+        }
+        Ok(())
+    }
+
+    fn push_block(&mut self, index: usize, record: DMem) -> Result<ArenaRef, Error> {
+        let draft = self.drafts.get_mut(index).ok_or_else(broken)?;
+        let place = u32::try_from(draft.taken).ok().and_then(|at| draft.blocks.nth::<DMem>(at));
+        let place = place.ok_or_else(broken)?;
+        *self.arena.get_mut::<DMem>(place).ok_or_else(broken)? = record;
+        draft.taken = draft.taken.saturating_add(1);
+        Ok(place)
+    }
+
+    /// Takes the blocks of a core: its variables, or what its build makes.
+    fn take_all(&mut self, index: usize, variables: bool) -> Result<(), Error> {
+        let draft = self.draft(index)?;
+        let core = self.core(&draft, index);
+        let Self { drafts, device, arena, feeds, fed, .. } = self;
+        let subgraph = u8::try_from(index).unwrap_or(u8::MAX);
+        let mut action = |arena: &mut Arena<'m>, need: Need<'m>| {
+            let draft = drafts.get_mut(index).ok_or_else(broken)?;
+            let at = u32::try_from(draft.taken).map_err(|_| broken())?;
+            let place = draft.blocks.nth::<DMem>(at).ok_or_else(broken)?;
+            let slot = arena.get_mut::<DMem>(place).ok_or_else(broken)?;
+            let taken = take(*device, draft.core, &need.want).map_err(|error| error.subgraph(subgraph))?;
+            *slot = taken.record(draft.core, &need.want);
+            (slot.what, slot.index) = (need.what.into(), need.index.into());
+            draft.taken = draft.taken.saturating_add(1);
+            if need.what == DMem::RING {
+                connect_ring(arena, draft.rings.rings, need.index, place)?;
+            }
+            if let Some(feed) = feed_of(&need, subgraph, at) {
+                let slot = arena.slice_mut::<Feed>(*feeds).and_then(|all| all.get_mut(*fed));
+                *slot.ok_or_else(broken)? = feed;
+                *fed = fed.saturating_add(1);
+            }
+            Ok(())
+        };
+        if variables { core.variables(arena, &mut action) } else { core.build(arena, &mut action) }
+    }
+
+    /// Copies are in the order of the file, so that one pass serves them all.
+    fn sort_feeds(&mut self) -> Result<(), Error> {
+        let all = self.arena.slice_mut::<Feed>(self.feeds).ok_or_else(broken)?;
+        all.sort_unstable_by_key(|feed| (feed.member.get(), feed.core.get(), feed.block.get()));
+        Ok(())
+    }
+
+    /// Gives back every block that was taken, the newest first. Pages are the page table's.
+    pub(super) fn undo(&mut self) {
+        for draft in self.drafts.iter().rev() {
+            let taken = self.arena.slice::<DMem>(draft.blocks).and_then(|all| all.get(..draft.taken));
+            for block in taken.unwrap_or(&[]).iter().rev().filter(|block| block.what.get() != DMem::PAGE) {
+                give_back(self.device, block.handle());
+            }
+        }
+    }
+}
+
+/// Enters a ring's block and capacity into its row.
+fn connect_ring(arena: &mut Arena<'_>, rings: ArenaRef, row: u32, block: ArenaRef) -> Result<(), Error> {
+    let row = usize::try_from(row).ok();
+    let all = arena.slice_mut::<RingRec>(rings).ok_or_else(broken)?;
+    let ring = row.and_then(|row| all.get_mut(row)).ok_or_else(broken)?;
+    ring.capacity = capacity(ring)?.into();
+    ring.block = block;
+    Ok(())
+}
+
+fn feed_of(need: &Need<'_>, core: u8, block: u32) -> Option<Feed> {
+    let blob = need.blob?;
+    let (kind, engine) = match need.what {
+        DMem::IMAGE => (FeedKind::PROGRAM, need.index),
+        DMem::VARIABLE => (FeedKind::CONSTANT, 0),
+        _ => (FeedKind::TABLE, 0),
+    };
+    Some(Feed {
+        member: blob.member,
+        kind,
+        core: u16::from(core).into(),
+        engine: u16::try_from(engine).unwrap_or(u16::MAX).into(),
+        block: block.into(),
+        off: blob.off,
+        len: blob.len,
+        ..Feed::default()
+    })
+}

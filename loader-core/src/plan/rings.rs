@@ -1,0 +1,263 @@
+//! How many entries every ring gets, and what every block amounts to (staging.md §10.6; R9, R32).
+
+use super::expand::{BlockTotals, End, Pair, PairSink, expand_block, extents};
+use super::record::{BlockFlags, BlockRec, RING_RX, RING_TX, RingRec};
+use super::ring::{MOST_ENTRIES, template};
+use super::vars::{Access, access, is_placed};
+use crate::arch::Arch;
+use crate::arena::{Arena, ArenaRef};
+use crate::error::{Error, Stage, StageCode};
+use crate::limits::Budget;
+use crate::lower::record::{Desc, RingType};
+use crate::lower::{InstanceView, KbinView, QueueView};
+use zerocopy::little_endian::U16;
+
+/// The rings and blocks of one core, counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CoreRings {
+    /// [`RingRec`]s by queue, instance, side.
+    pub rings: ArenaRef,
+    /// [`BlockRec`]s by queue, instance, id.
+    pub blocks: ArenaRef,
+    /// Ring entries that name a placed variable.
+    pub placed: u64,
+    /// Blocks whose effect is not encoded in full.
+    pub approximate: u32,
+}
+
+/// What counting needs to know about a core.
+#[derive(Clone, Copy, Debug)]
+pub struct RingRules {
+    /// Architecture.
+    pub arch: Arch,
+    /// Subgraph number.
+    pub core: u8,
+    /// Refuse approximate blocks.
+    pub strict: bool,
+    /// Allowance for entries of this core.
+    pub entries: u64,
+}
+
+fn fault(code: StageCode) -> Error {
+    Error::new(Stage::Plan, code)
+}
+
+fn narrow(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// Ring rows of a kbin's instance: tx and rx per hardware instance.
+pub(super) fn rows_of(queue: &QueueView<'_>) -> usize {
+    usize::try_from(queue.rings()).unwrap_or(usize::MAX).saturating_mul(2)
+}
+
+/// True if the ring's IO side is bound at execution (staging.md §10.6).
+pub(super) const fn is_io_ring(kind: RingType) -> bool {
+    matches!(kind, RingType::IN | RingType::OUT)
+}
+
+/// Counts the rings and blocks of a kbin into the arena's head. Every descriptor end is checked.
+///
+/// # Errors
+/// A descriptor that leaves its variable or has an unknown form, a ring that is too long, no room.
+pub fn count(kbin: &KbinView<'_>, rules: &RingRules, arena: &mut Arena<'_>) -> Result<CoreRings, Error> {
+    let full = |error| Error::arena(Stage::Plan, error);
+    let mut rows = 0usize;
+    let mut blocks = 0usize;
+    for queue in kbin.queues() {
+        let instances = queue.instances().count();
+        rows = rows.saturating_add(rows_of(&queue).saturating_mul(instances));
+        blocks =
+            queue.instances().fold(blocks, |sum, instance| sum.saturating_add(instance.blocks().count()));
+    }
+    let mut out = CoreRings {
+        rings: arena.alloc::<RingRec>(rows).map_err(full)?,
+        blocks: arena.alloc::<BlockRec>(blocks).map_err(full)?,
+        ..CoreRings::default()
+    };
+    let mut budget = Budget::new(rules.entries);
+    let (mut row, mut block) = (0, 0);
+    for queue in kbin.queues() {
+        for instance in queue.instances() {
+            let part = Part { kbin, queue, instance, rules };
+            row = part.count_rings(&mut out, row, arena, &mut budget)?;
+            block = part.count_blocks(&mut out, block, row, arena, &mut budget)?;
+        }
+    }
+    if let Some(all) = arena.slice_mut::<BlockRec>(out.blocks) {
+        all.sort_unstable_by_key(|block| {
+            (block.queue.get(), block.instance.get(), block.id.get(), block.ordinal.get())
+        });
+    }
+    Ok(out)
+}
+
+/// One ring instance of a kbin's queue.
+struct Part<'a, 'm> {
+    kbin: &'a KbinView<'m>,
+    queue: QueueView<'m>,
+    instance: InstanceView<'m>,
+    rules: &'a RingRules,
+}
+
+impl Part<'_, '_> {
+    fn located(&self, error: Error) -> Error {
+        let error = if error.at.name.is_empty() { error.name(self.queue.name()) } else { error };
+        error.subgraph(self.rules.core)
+    }
+
+    /// Labels this instance's rows, `first` on; gives the row after them.
+    fn count_rings(
+        &self,
+        out: &mut CoreRings,
+        first: usize,
+        arena: &mut Arena<'_>,
+        _: &mut Budget,
+    ) -> Result<usize, Error> {
+        let rows = rows_of(&self.queue);
+        let end = first.saturating_add(rows);
+        let all = arena.slice_mut::<RingRec>(out.rings).and_then(|all| all.get_mut(first..end));
+        let all = all.ok_or_else(|| Error::internal(Stage::Plan, "ring rows"))?;
+        let base = self.instance.index.saturating_mul(rows / 2);
+        for (index, row) in all.iter_mut().enumerate() {
+            row.side = if index.is_multiple_of(2) { RING_TX } else { RING_RX }.into();
+            row.queue = small(self.queue.slot);
+            row.instance = small(base.saturating_add(index / 2));
+        }
+        Ok(end)
+    }
+
+    /// Expands this instance's blocks, from record `first` on; its rows end at `end`.
+    fn count_blocks(
+        &self,
+        out: &mut CoreRings,
+        first: usize,
+        end: usize,
+        arena: &mut Arena<'_>,
+        budget: &mut Budget,
+    ) -> Result<usize, Error> {
+        let mut at = first;
+        for (ordinal, descs) in self.instance.blocks().enumerate() {
+            for desc in descs {
+                self.check_ends(desc).map_err(|error| self.located(error))?;
+            }
+            let start = end.saturating_sub(rows_of(&self.queue));
+            let rows = arena.slice_mut::<RingRec>(out.rings).and_then(|all| all.get_mut(start..end));
+            let rows = rows.ok_or_else(|| Error::internal(Stage::Plan, "ring rows"))?;
+            let mut counter = Counter { kbin: self.kbin, rows, placed: 0, budget, most: self.rules.entries };
+            let totals = expand_block(self.kbin, descs, self.queue.rings(), self.rules.arch, &mut counter)
+                .map_err(|error| self.located(error))?;
+            out.placed = out.placed.saturating_add(counter.placed);
+            let block = self.block_record(descs, ordinal, &totals);
+            if block.semaphore().is_some() {
+                for instance in 0..block.instances.get() {
+                    counter.bump(instance).map_err(|error| self.located(error))?;
+                }
+            }
+            if block.is_approximate() {
+                out.approximate = out.approximate.saturating_add(1);
+                if self.rules.strict {
+                    let refused = fault(StageCode::ApproximateBlock).numbers(u64::from(block.id.get()), 0);
+                    return Err(self.located(refused));
+                }
+            }
+            let slot = arena.slice_mut::<BlockRec>(out.blocks).and_then(|all| all.get_mut(at));
+            *slot.ok_or_else(|| Error::internal(Stage::Plan, "block records"))? = block;
+            at = at.saturating_add(1);
+        }
+        Ok(at)
+    }
+
+    fn block_record(&self, descs: &[Desc], ordinal: usize, totals: &BlockTotals) -> BlockRec {
+        let last = descs.last();
+        let end = last.and_then(|desc| self.kbin.block_end(desc));
+        let semaphore = end.and_then(|end| end.semaphore);
+        // Events and semaphores of the other core have no known register (Open).
+        let more = end.is_some_and(|end| end.event.is_some() || !end.remote_semaphores.is_empty());
+        let mut flags = 0;
+        if semaphore.is_some() {
+            flags |= BlockFlags::SEMAPHORE;
+        }
+        if totals.approximate || more {
+            flags |= BlockFlags::APPROXIMATE;
+        }
+        let rings = u64::from(self.queue.rings());
+        BlockRec {
+            queue: small(self.queue.slot),
+            instance: small(self.instance.index),
+            id: last.map_or(0, |desc| desc.block_id.get()).into(),
+            descriptors: totals.descriptors.into(),
+            instances: u32::try_from(totals.runs.min(rings)).unwrap_or(u32::MAX).into(),
+            runs: totals.runs.into(),
+            bytes: totals.bytes.into(),
+            semaphore: semaphore.unwrap_or(0).into(),
+            flags: flags.into(),
+            ordinal: narrow(ordinal).into(),
+            function: last.map_or(ArenaRef::NULL, |desc| desc.fname),
+            ..BlockRec::default()
+        }
+    }
+
+    /// Every end lies in its variable, and inputs and outputs only where they can be bound (I9, I10).
+    fn check_ends(&self, desc: &Desc) -> Result<(), Error> {
+        for (var, extent) in extents(self.kbin, desc) {
+            let (low, end) = extent.unwrap_or((u64::MAX, u64::MAX));
+            let found = access(self.kbin, var, low, end.saturating_sub(low).max(1))?;
+            if let Access::Bound(_) = found {
+                let record = super::vars::variable(self.kbin, var)?;
+                if !is_io_ring(self.queue.record.ring_type) {
+                    return Err(fault(StageCode::IoInDataRing)
+                        .name(self.queue.name())
+                        .name2(self.kbin.name(record)));
+                }
+                let last = end.saturating_sub(1);
+                if template(var, last).is_none() {
+                    return Err(fault(StageCode::TemplateLimit).numbers(u64::from(var), last));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn small(n: usize) -> U16 {
+    u16::try_from(n).unwrap_or(u16::MAX).into()
+}
+
+struct Counter<'a, 'm> {
+    kbin: &'a KbinView<'m>,
+    rows: &'a mut [RingRec],
+    placed: u64,
+    budget: &'a mut Budget,
+    most: u64,
+}
+
+impl Counter<'_, '_> {
+    /// One pair more on an instance.
+    fn bump(&mut self, instance: u32) -> Result<(), Error> {
+        let spent = |_| fault(StageCode::ExpansionLimit).numbers(self.most, 0);
+        self.budget.take(1).map_err(spent)?;
+        let tx = usize::try_from(instance).unwrap_or(usize::MAX).saturating_mul(2);
+        let rows = self.rows.get_mut(tx..tx.saturating_add(2)).unwrap_or(&mut []);
+        for row in rows {
+            let used = row.used.get().saturating_add(1);
+            if used > MOST_ENTRIES {
+                return Err(fault(StageCode::RingFull).numbers(0, u64::from(MOST_ENTRIES)));
+            }
+            row.used = used.into();
+        }
+        Ok(())
+    }
+
+    fn names_placed(&self, end: End) -> u64 {
+        u64::from(self.kbin.mem_ref(end.var).is_some_and(|var| is_placed(var.mr_type)))
+    }
+}
+
+impl PairSink for Counter<'_, '_> {
+    fn pair(&mut self, pair: &Pair) -> Result<(), Error> {
+        let placed = self.names_placed(pair.from).saturating_add(self.names_placed(pair.to));
+        self.placed = self.placed.saturating_add(placed);
+        self.bump(pair.instance)
+    }
+}

@@ -1,0 +1,174 @@
+//! Filling a placed model, and giving it back.
+
+use super::image::Filling;
+use super::write::write;
+use crate::arch::Engine;
+use crate::device::Device;
+use crate::error::{Error, Stage, StageCode};
+use crate::plan::block::give_back;
+use crate::plan::pages::PageTable;
+use crate::plan::record::{DMem, Feed, FeedKind};
+use crate::plan::{CoreView, Plan};
+use crate::policy::Policy;
+use crate::source::{MemberId, Payload, Visitor};
+use core::ops::Range;
+
+/// Scratch memory that filling a core uses well; less works, down to 1 KiB, with more passes over the rings.
+pub const SCRATCH_BYTES: usize = 64 << 10;
+
+/// Most cores of a load.
+const MOST_CORES: usize = crate::lower::scratchpad::GROUP_MOST;
+
+/// Fills all cores of a model, one after the other, in one pass over the file.
+///
+/// On an error the caller [`unload`]s the plan; nothing else holds its memory.
+///
+/// # Errors
+/// The device's refusal, or the container's while it is read again.
+pub fn stage<'m, P: Payload<'m>, D: Device>(
+    payload: &mut P,
+    plan: &Plan<'m>,
+    device: &D,
+    policy: &Policy,
+    scratch: &mut [u8],
+) -> Result<(), Error> {
+    fill(payload, plan, 0..plan.len(), device, policy, scratch)
+}
+
+/// Fills core `index`. Cores may be filled by different threads at once; the bytes are the same.
+///
+/// # Errors
+/// As [`stage`].
+pub fn fill_core<'m, P: Payload<'m>, D: Device>(
+    payload: &mut P,
+    plan: &Plan<'m>,
+    index: usize,
+    device: &D,
+    policy: &Policy,
+    scratch: &mut [u8],
+) -> Result<(), Error> {
+    fill(payload, plan, index..index.saturating_add(1), device, policy, scratch)
+}
+
+fn fill<'m, P: Payload<'m>, D: Device>(
+    payload: &mut P,
+    plan: &Plan<'m>,
+    cores: Range<usize>,
+    device: &D,
+    policy: &Policy,
+    scratch: &mut [u8],
+) -> Result<(), Error> {
+    let mut feeder = Feeder { plan, cores: cores.clone(), device, fillings: heapless::Vec::new(), fed: 0 };
+    for index in cores.clone() {
+        let core = plan.core(index).ok_or_else(|| Error::internal(Stage::Stage, "core"))?;
+        let located = |error: Error| at_core(error, index);
+        super::constants::fill(&core, device).map_err(located)?;
+        super::rings::fill(&core, device, scratch).map_err(located)?;
+        feeder.start(core, index, policy).map_err(located)?;
+    }
+    let wanted = plan.feeds().iter().filter(|feed| feeder.is_own(feed)).count();
+    if wanted > 0 {
+        payload.visit(&mut feeder)?;
+    }
+    feeder.finish(wanted)
+}
+
+fn at_core(error: Error, index: usize) -> Error {
+    error.subgraph(u8::try_from(index).unwrap_or(u8::MAX))
+}
+
+/// Hands the file's bytes to the blocks they fill.
+struct Feeder<'a, 'm, D> {
+    plan: &'a Plan<'m>,
+    cores: Range<usize>,
+    device: &'a D,
+    fillings: heapless::Vec<(usize, Filling<'m>), { 5 * MOST_CORES }>,
+    /// Feeds whose last byte has come.
+    fed: usize,
+}
+
+impl<'m, D: Device> Feeder<'_, 'm, D> {
+    fn start(&mut self, core: CoreView<'m>, index: usize, policy: &Policy) -> Result<(), Error> {
+        for engine in Engine::ALL {
+            let number = u8::try_from(index).unwrap_or(u8::MAX);
+            let filling = Filling::new(core, number, engine, policy.lower_dge_kinds)?;
+            filling.frame(self.device)?;
+            let full = |_| Error::internal(Stage::Stage, "engines");
+            self.fillings.push((index, filling)).map_err(full)?;
+        }
+        Ok(())
+    }
+
+    fn is_own(&self, feed: &Feed) -> bool {
+        feed.len.get() > 0 && self.cores.contains(&usize::from(feed.core.get()))
+    }
+
+    /// Feeds of a member.
+    fn of_member(&self, id: MemberId) -> &'m [Feed] {
+        let all = self.plan.feeds();
+        let first = all.partition_point(|feed| feed.member.get() < id.0);
+        let rest = all.get(first..).unwrap_or(&[]);
+        rest.get(..rest.partition_point(|feed| feed.member.get() == id.0)).unwrap_or(&[])
+    }
+
+    fn give(&mut self, feed: &Feed, at: u64, bytes: &[u8]) -> Result<(), Error> {
+        let index = usize::from(feed.core.get());
+        let engine = usize::from(feed.engine.get());
+        if feed.kind == FeedKind::PROGRAM {
+            let first = index.saturating_sub(self.cores.start).saturating_mul(Engine::ALL.len());
+            let filling = self.fillings.get_mut(first.saturating_add(engine));
+            let (_, filling) = filling.ok_or_else(|| Error::internal(Stage::Stage, "engine"))?;
+            return filling.feed(self.device, bytes);
+        }
+        let core = self.plan.core(index);
+        let block = core.and_then(|core| core.allocations().get(usize::try_from(feed.block.get()).ok()?));
+        write(self.device, block.ok_or_else(|| Error::internal(Stage::Stage, "block"))?, at, bytes)
+    }
+
+    fn finish(mut self, wanted: usize) -> Result<(), Error> {
+        if self.fed != wanted {
+            return Err(Error::new(Stage::Stage, StageCode::BadKbin).name(b"member bytes"));
+        }
+        for (index, filling) in &mut self.fillings {
+            filling.finish(self.device).map_err(|error| at_core(error, *index))?;
+        }
+        Ok(())
+    }
+}
+
+impl<D: Device> Visitor for Feeder<'_, '_, D> {
+    fn wants(&mut self, id: MemberId) -> bool {
+        self.of_member(id).iter().any(|feed| self.is_own(feed))
+    }
+
+    fn data(&mut self, id: MemberId, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        for feed in self.of_member(id) {
+            if !self.is_own(feed) {
+                continue;
+            }
+            let shared = crate::plan::overlap(feed.off.get(), feed.len.get(), offset, bytes);
+            let Some((at, part)) = shared else { continue };
+            let located = |error: Error| at_core(error.member(id), usize::from(feed.core.get()));
+            self.give(feed, at, part).map_err(located)?;
+            let end = at.saturating_add(u64::try_from(part.len()).unwrap_or(u64::MAX));
+            self.fed = self.fed.saturating_add(usize::from(end == feed.len.get()));
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, _: MemberId) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Gives back every block of a plan, core by core, the newest block first, and its page references
+/// (staging.md §14). Filled or not makes no difference.
+pub fn unload<D: Device>(plan: &Plan<'_>, device: &D, pages: &mut PageTable<'_>) {
+    for core in plan.cores() {
+        for block in core.allocations().iter().rev().filter(|block| block.what.get() != DMem::PAGE) {
+            give_back(device, block.handle());
+        }
+    }
+    let (sharing, count) = plan.scratchpad();
+    pages.release(device, sharing, count);
+}

@@ -1,0 +1,67 @@
+//! The command line.
+
+use crate::pack::PackArguments;
+use clap::{Args, Parser, Subcommand};
+
+/// Read, check, load and write NEFF model files.
+#[derive(Debug, Parser)]
+#[command(name = "neffload", version, about, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options of every subcommand.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct Common {
+    /// Print a JSON document instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// No progress, no colour, no remarks
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write a NEFF from a folder or from another NEFF
+    Pack(PackArguments),
+}
+
+/// A number in decimal, or in hexadecimal after `0x`; `K`, `M` and `G` multiply by powers of 1024.
+pub(crate) fn number(text: &str) -> Result<u64, String> {
+    let refused = || format!("`{text}` is not a number; write 4096, 0x1000, 4K, 64M or 1G");
+    if let Some(hex) = text.strip_prefix("0x") {
+        return u64::from_str_radix(hex, 16).map_err(|_| refused());
+    }
+    let (digits, shift) = match text.as_bytes().last() {
+        Some(b'K' | b'k') => (&text[..text.len() - 1], 10),
+        Some(b'M' | b'm') => (&text[..text.len() - 1], 20),
+        Some(b'G' | b'g') => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let count: u64 = digits.parse().map_err(|_| refused())?;
+    count.checked_mul(1 << shift).ok_or_else(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Arguments, number};
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn numbers() {
+        assert_eq!(number("4096"), Ok(4096));
+        assert_eq!(number("0x1f"), Ok(31));
+        assert_eq!(number("64M"), Ok(64 << 20));
+        assert!(number("17179869184G").is_err());
+        assert!(number("-1").is_err() && number("").is_err() && number("K").is_err());
+    }
+}

@@ -1,0 +1,77 @@
+//! What a person or a script sees: text or a JSON document on standard output, remarks and progress
+//! on standard error.
+
+#![allow(dead_code, unused_imports, reason = "the vocabulary of all subcommands; few exist yet")]
+
+mod document;
+mod progress;
+mod size;
+mod style;
+mod table;
+pub(crate) mod verdict;
+
+pub(crate) use document::Document;
+pub(crate) use progress::Progress;
+pub(crate) use size::{Count, Size};
+pub(crate) use style::{Paint, Style};
+pub(crate) use table::{Align, Table};
+
+use crate::arguments::Common;
+use crate::trouble::Trouble;
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+
+/// Where answers go and how they look.
+#[derive(Debug)]
+pub(crate) struct Output {
+    json: bool,
+    quiet: bool,
+    style: Style,
+}
+
+impl Output {
+    /// Looks at the options, the terminal and `NO_COLOR`.
+    pub(crate) fn new(common: &Common) -> Self {
+        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let colour = !common.json && !common.quiet && !refused && io::stdout().is_terminal();
+        Self { json: common.json, quiet: common.quiet, style: Style::new(colour) }
+    }
+
+    /// True if a JSON document was asked for.
+    pub(crate) const fn json(&self) -> bool {
+        self.json
+    }
+
+    /// How to paint words.
+    pub(crate) const fn style(&self) -> Style {
+        self.style
+    }
+
+    /// Prints a line of text.
+    pub(crate) fn line(&mut self, text: impl fmt::Display) -> Result<(), Trouble> {
+        writeln!(io::stdout().lock(), "{text}").map_err(Trouble::from)
+    }
+
+    /// Prints an aligned table.
+    pub(crate) fn table(&mut self, table: &Table) -> Result<(), Trouble> {
+        write!(io::stdout().lock(), "{}", table.render(self.style)).map_err(Trouble::from)
+    }
+
+    /// Prints a JSON document.
+    pub(crate) fn document(&mut self, document: &Document) -> Result<(), Trouble> {
+        writeln!(io::stdout().lock(), "{document}").map_err(Trouble::from)
+    }
+
+    /// Prints a remark on standard error unless `--quiet`.
+    pub(crate) fn remark(&self, text: impl fmt::Display) {
+        if !self.quiet {
+            eprintln!("{text}");
+        }
+    }
+
+    /// A progress bar over `total` bytes that appears only on a terminal and only when work lasts.
+    pub(crate) fn progress(&self, label: &'static str, total: Option<u64>) -> Progress {
+        let visible = !self.quiet && io::stderr().is_terminal();
+        Progress::new(visible, label, total)
+    }
+}

@@ -1,0 +1,52 @@
+//! The container layer for hosts: a growable store, and surveys of whole files for tools.
+
+mod json;
+mod survey;
+
+pub use json::{digest_json, features_json, file_json, header_json, hex, log, table_json, text};
+pub use survey::{Ask, Row, Survey, survey};
+
+use loader_core::container::{Store, StoreFull};
+
+/// Member bytes in one growing block, within a limit.
+#[derive(Debug, Default)]
+pub struct VecStore {
+    bytes: Vec<u8>,
+    most: Option<usize>,
+}
+
+impl VecStore {
+    /// An empty store that grows as the machine allows.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { bytes: Vec::new(), most: None }
+    }
+
+    /// An empty store of at most `most` bytes.
+    #[must_use]
+    pub const fn with_limit(most: usize) -> Self {
+        Self { bytes: Vec::new(), most: Some(most) }
+    }
+
+    /// The bytes as a block of their own.
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+impl Store for VecStore {
+    fn append(&mut self, bytes: &[u8]) -> Result<(), StoreFull> {
+        let len = self.bytes.len().checked_add(bytes.len()).ok_or(StoreFull)?;
+        if self.most.is_some_and(|most| len > most) {
+            return Err(StoreFull);
+        }
+        self.bytes.try_reserve(bytes.len()).map_err(|_| StoreFull)?;
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}

@@ -1,0 +1,224 @@
+//! One pass over a file, everything S0 and S1 find out about it, refused or not.
+
+use crate::file::Buffers;
+use loader_core::container::{
+    DigestVerdict, Digesting, Entry, Events, Header, PAYLOAD_OFFSET, PayloadShape, Progress, Reader,
+};
+use loader_core::error::{ContainerCode, Error, Stage};
+use loader_core::limits::Limits;
+use loader_core::policy::Policy;
+use loader_core::source::Source;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// What a survey keeps besides the verdict.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ask {
+    /// The member table.
+    pub members: bool,
+    /// SHA-256 of every member.
+    pub digests: bool,
+    /// SHA-256 of the whole file.
+    pub file_digest: bool,
+}
+
+/// A member in a survey.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Content bytes.
+    pub size: u64,
+    /// SHA-256 of the content, if asked for.
+    pub sha256: Option<[u8; 32]>,
+}
+
+/// What is known about a file after one pass.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    /// Bytes of the file.
+    pub size: u64,
+    /// SHA-256 of the file, if asked for.
+    pub sha256: Option<[u8; 32]>,
+    /// The header, if there is a whole one that is not longer than the file.
+    pub header: Option<Header>,
+    /// The digest verdict, if the header passed its gates.
+    pub digest: Option<DigestVerdict>,
+    /// Members by name, as far as the archive could be read.
+    pub table: BTreeMap<Vec<u8>, Row>,
+    /// Entries of the archive, dropped ones included.
+    pub entries: u32,
+    /// Content bytes of all members that the loader would keep, replaced ones included.
+    pub content: u64,
+    /// The payload as it was found; `None` if the file was refused.
+    pub payload: Option<PayloadShape>,
+    /// The refusal, if there is one.
+    pub error: Option<Error>,
+    /// Remarks, in order; the first [`Survey::MOST_NOTES`].
+    pub notes: Vec<Error>,
+    /// Remarks that were not kept.
+    pub more_notes: u64,
+}
+
+impl Survey {
+    /// How many remarks are kept.
+    pub const MOST_NOTES: usize = 64;
+
+    /// True if the loader takes the file, as far as S0 and S1 go.
+    #[must_use]
+    pub const fn accepted(&self) -> bool {
+        self.error.is_none()
+    }
+
+    /// True if the header passed its gates, so that payload facts exist.
+    #[must_use]
+    pub const fn gates_passed(&self) -> bool {
+        self.digest.is_some()
+    }
+}
+
+/// Reads a file from its start to its end. `progress` is told the bytes done so far.
+///
+/// # Errors
+/// The source's refusal to be read. A refused file is not an error: see [`Survey::error`].
+pub fn survey<S: Source>(
+    source: &mut S,
+    buffers: &mut Buffers,
+    policy: &Policy,
+    limits: &Limits,
+    ask: Ask,
+    mut progress: impl FnMut(u64),
+) -> Result<Survey, Error> {
+    let mut work = buffers.workspace();
+    let input = std::mem::take(&mut work.input);
+    let mut reader = Reader::new(source.len(), work, limits, policy, Digesting::of(policy));
+    let mut gather = Gather::new(ask);
+    let mut whole = ask.file_digest.then(Sha256::new);
+    let (mut at, mut done) = (0, false);
+    loop {
+        let count = source.read_at(at, input)?;
+        let piece = &input[..count];
+        if piece.is_empty() {
+            break;
+        }
+        if let Some(whole) = &mut whole {
+            whole.update(piece);
+        }
+        at += count as u64;
+        done = done || reader.feed(piece, &mut gather) == Progress::Done;
+        progress(at);
+        if done && whole.is_none() {
+            break;
+        }
+    }
+    let size = source.len().unwrap_or(at);
+    let outcome = reader.finish(&mut gather);
+    Ok(gather.into_survey(size, whole.map(|whole| whole.finalize().into()), &reader, outcome))
+}
+
+/// Takes the events of a pass.
+struct Gather {
+    ask: Ask,
+    table: BTreeMap<Vec<u8>, Row>,
+    entries: u32,
+    content: u64,
+    notes: Vec<Error>,
+    more_notes: u64,
+    name: Option<Vec<u8>>,
+    size: u64,
+    hasher: Option<Sha256>,
+}
+
+impl Gather {
+    fn new(ask: Ask) -> Self {
+        Self {
+            ask,
+            table: BTreeMap::new(),
+            entries: 0,
+            content: 0,
+            notes: Vec::new(),
+            more_notes: 0,
+            name: None,
+            size: 0,
+            hasher: None,
+        }
+    }
+
+    fn into_survey(
+        self,
+        size: u64,
+        sha256: Option<[u8; 32]>,
+        reader: &Reader<'_>,
+        outcome: Result<loader_core::container::Summary, Error>,
+    ) -> Survey {
+        // A header that is longer than its file is no header.
+        let header_refused = |error: &Error| error.code == ContainerCode::HeaderSize.into();
+        let error = outcome.as_ref().err().copied();
+        Survey {
+            size,
+            sha256,
+            header: reader.header().copied().filter(|_| !error.as_ref().is_some_and(header_refused)),
+            digest: reader.digest().copied(),
+            table: self.table,
+            entries: self.entries,
+            content: self.content,
+            payload: outcome.ok().map(|summary| summary.payload),
+            error,
+            notes: self.notes,
+            more_notes: self.more_notes,
+        }
+    }
+}
+
+impl Events for Gather {
+    fn entry(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
+        self.entries += 1;
+        let name = entry.table_name();
+        self.name = name.filter(|_| self.ask.members).map(<[u8]>::to_vec);
+        self.size = entry.size;
+        if name.is_some() {
+            self.content += entry.size;
+        }
+        self.hasher = (self.ask.digests && self.name.is_some()).then(Sha256::new);
+        Ok(())
+    }
+
+    fn data(&mut self, _: u64, bytes: &[u8]) -> Result<(), Error> {
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(bytes);
+        }
+        Ok(())
+    }
+
+    fn hole(&mut self, _: u64, length: u64) -> Result<(), Error> {
+        const ZEROS: [u8; 4096] = [0; 4096];
+        let Some(hasher) = &mut self.hasher else { return Ok(()) };
+        let mut left = length;
+        while left > 0 {
+            let piece = usize::try_from(left).map_or(ZEROS.len(), |left| left.min(ZEROS.len()));
+            hasher.update(&ZEROS[..piece]);
+            left -= piece as u64;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Error> {
+        if let Some(name) = self.name.take() {
+            let sha256 = self.hasher.take().map(|hasher| hasher.finalize().into());
+            let again = Error::new(Stage::Unpack, ContainerCode::WDuplicate).name(&name);
+            if self.table.insert(name, Row { size: self.size, sha256 }).is_some() {
+                self.note(again);
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, note: Error) {
+        if self.notes.len() < Survey::MOST_NOTES {
+            self.notes.push(note);
+        } else {
+            self.more_notes += 1;
+        }
+    }
+}
+
+/// File offset of the payload, for reports.
+pub(super) const PAYLOAD: u64 = PAYLOAD_OFFSET;

@@ -1,0 +1,254 @@
+//! Files and pipes as sources, and the buffers of one pass over them.
+
+use loader_core::container::{Extent, Layer, Layers, Workspace};
+use loader_core::error::{ContainerCode, Error, Stage};
+use loader_core::source::Source;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// The system's refusal to read, as an error of the loader.
+fn unreadable(error: &io::Error, offset: u64) -> Error {
+    let errno = error.raw_os_error().and_then(|errno| u64::try_from(errno).ok()).unwrap_or(0);
+    Error::new(Stage::Unpack, ContainerCode::Read).numbers(errno, 0).offset(offset)
+}
+
+/// A file that can be read anywhere. It is read with `pread`, never mapped: a file that another process
+/// cuts makes a read fail instead of killing this one.
+#[derive(Debug)]
+pub struct FileSource {
+    file: File,
+    /// File offset of the NEFF's first byte.
+    base: u64,
+    len: u64,
+}
+
+impl FileSource {
+    /// The NEFF that starts `base` bytes into a file and may reach up to its end.
+    ///
+    /// # Errors
+    /// The system's refusal; `base` behind the end.
+    pub fn new(file: File, base: u64) -> io::Result<Self> {
+        let all = file.metadata()?.len();
+        let len = all.checked_sub(base).ok_or_else(|| {
+            io::Error::new(io::ErrorKind::InvalidInput, format!("offset {base} lies behind the end ({all})"))
+        })?;
+        Ok(Self { file, base, len })
+    }
+}
+
+impl Source for FileSource {
+    fn len(&self) -> Option<u64> {
+        Some(self.len)
+    }
+
+    fn read_at(&mut self, offset: u64, out: &mut [u8]) -> Result<usize, Error> {
+        let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let count = left.min(out.len());
+        loop {
+            match self.file.read_at(&mut out[..count], self.base.saturating_add(offset)) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(unreadable(&error, offset)),
+                Ok(count) => return Ok(count),
+            }
+        }
+    }
+}
+
+/// A pipe: its length is known at its end, and it is read once, in order.
+#[derive(Debug)]
+pub struct PipeSource<R> {
+    pipe: R,
+    at: u64,
+}
+
+impl<R: Read> PipeSource<R> {
+    /// A pipe that has not been read from.
+    pub const fn new(pipe: R) -> Self {
+        Self { pipe, at: 0 }
+    }
+}
+
+impl<R: Read> Source for PipeSource<R> {
+    fn len(&self) -> Option<u64> {
+        None
+    }
+
+    fn read_at(&mut self, offset: u64, out: &mut [u8]) -> Result<usize, Error> {
+        if offset != self.at {
+            return Err(Error::new(Stage::Unpack, ContainerCode::NotSeekable).offset(offset));
+        }
+        loop {
+            match self.pipe.read(out) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(unreadable(&error, offset)),
+                Ok(count) => {
+                    self.at = self.at.saturating_add(count as u64);
+                    return Ok(count);
+                }
+            }
+        }
+    }
+}
+
+/// What a command line names: a file, a NEFF inside a file (`FILE@OFFSET`), or standard input (`-`).
+#[derive(Debug)]
+pub enum Input {
+    /// A regular file.
+    File(FileSource),
+    /// Standard input, or something else that can be read once.
+    Pipe(PipeSource<Box<dyn ReadOnce>>),
+}
+
+/// Something to read once.
+pub trait ReadOnce: Read + std::fmt::Debug {}
+impl<T: Read + std::fmt::Debug> ReadOnce for T {}
+
+impl Input {
+    /// Opens what `name` names. `FILE@OFFSET` is tried if no file has the whole name.
+    ///
+    /// # Errors
+    /// The system's refusal.
+    pub fn open(name: &Path) -> io::Result<Self> {
+        if name == Path::new("-") {
+            return Ok(Self::Pipe(PipeSource::new(Box::new(io::stdin()))));
+        }
+        let (path, base) = match split_offset(name) {
+            Some((path, base)) if !name.exists() => (path, base),
+            _ => (name.to_path_buf(), 0),
+        };
+        let file = File::open(path)?;
+        let kind = file.metadata()?.file_type();
+        if kind.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::IsADirectory));
+        }
+        if kind.is_file() || base > 0 {
+            return FileSource::new(file, base).map(Self::File);
+        }
+        Ok(Self::Pipe(PipeSource::new(Box::new(file))))
+    }
+}
+
+/// `FILE@OFFSET` as its parts; the offset is decimal, or hexadecimal after `0x`.
+#[must_use]
+pub fn split_offset(name: &Path) -> Option<(PathBuf, u64)> {
+    let bytes = name.as_os_str().as_bytes();
+    let at = bytes.iter().rposition(|&byte| byte == b'@')?;
+    let digits = std::str::from_utf8(&bytes[at + 1..]).ok()?;
+    let offset = match digits.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).ok()?,
+        None => digits.parse().ok()?,
+    };
+    Some((PathBuf::from(OsStr::from_bytes(&bytes[..at])), offset))
+}
+
+impl Source for Input {
+    fn len(&self) -> Option<u64> {
+        match self {
+            Self::File(file) => file.len(),
+            Self::Pipe(pipe) => pipe.len(),
+        }
+    }
+
+    fn read_at(&mut self, offset: u64, out: &mut [u8]) -> Result<usize, Error> {
+        match self {
+            Self::File(file) => file.read_at(offset, out),
+            Self::Pipe(pipe) => pipe.read_at(offset, out),
+        }
+    }
+}
+
+/// Decoders made when a file needs them.
+#[derive(Debug)]
+struct GrowingLayers(Vec<Layer>);
+
+impl Layers for GrowingLayers {
+    fn first(&mut self, count: usize) -> Option<&mut [Layer]> {
+        if self.0.len() < count {
+            self.0.resize_with(count, Layer::new);
+        }
+        self.0.get_mut(..count)
+    }
+}
+
+/// The buffers of a [`Workspace`], owned.
+#[derive(Debug)]
+pub struct Buffers {
+    input: Vec<u8>,
+    layers: GrowingLayers,
+    names: Vec<u8>,
+    extents: Vec<Extent>,
+}
+
+impl Buffers {
+    /// Bytes that are read from a file at a time.
+    pub const INPUT: usize = 64 << 10;
+    /// Longest name of an extension record, as in the reference.
+    const NAME: usize = 1 << 20;
+    /// Extents of one sparse member; no known writer makes any.
+    const EXTENTS: usize = 4096;
+
+    /// Buffers that read every file the reference reads. Memory that a file does not need is not touched.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            input: vec![0; Self::INPUT],
+            layers: GrowingLayers(Vec::new()),
+            names: vec![0; 3 * Self::NAME],
+            extents: vec![Extent::default(); Self::EXTENTS],
+        }
+    }
+
+    /// The buffers on loan.
+    pub fn workspace(&mut self) -> Workspace<'_> {
+        let Self { input, layers, names, extents } = self;
+        Workspace { input, layers, names, extents }
+    }
+}
+
+impl Default for Buffers {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FileSource, PipeSource, split_offset};
+    use loader_core::source::Source;
+    use std::path::{Path, PathBuf};
+
+    #[test]
+    fn offsets_in_names() {
+        let parts = |name| split_offset(Path::new(name));
+        assert_eq!(parts("a.pt@230"), Some((PathBuf::from("a.pt"), 230)));
+        assert_eq!(parts("a@b@0x10"), Some((PathBuf::from("a@b"), 16)));
+        assert_eq!(parts("a@b"), None);
+        assert_eq!(parts("plain"), None);
+    }
+
+    #[test]
+    fn a_pipe_is_read_in_order_only() {
+        let mut pipe = PipeSource::new(&b"abc"[..]);
+        let mut out = [0; 2];
+        assert_eq!(pipe.read_at(0, &mut out).unwrap(), 2);
+        assert_eq!(pipe.read_at(0, &mut out).unwrap_err().id().to_string(), "C702");
+        assert_eq!(pipe.read_at(2, &mut out).unwrap(), 1);
+        assert_eq!(pipe.read_at(3, &mut out).unwrap(), 0);
+    }
+
+    #[test]
+    fn a_file_begins_at_its_base() {
+        let file = std::fs::File::open(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).unwrap();
+        let all = file.metadata().unwrap().len();
+        let mut source = FileSource::new(file.try_clone().unwrap(), 1).unwrap();
+        let mut out = [0; 7];
+        assert_eq!(source.read_at(0, &mut out).unwrap(), 7);
+        assert_eq!(&out, b"package");
+        assert_eq!(source.read_at(all - 2, &mut out).unwrap(), 1);
+        assert!(FileSource::new(file, all + 1).is_err());
+    }
+}

@@ -1,0 +1,55 @@
+//! One scoped thread per subgraph, all or nothing, first error by core (staging.md §13).
+
+use loader_core::device::Device;
+use loader_core::error::{Error, Stage, StageCode};
+use loader_core::plan::Plan;
+use loader_core::policy::Policy;
+use loader_core::source::Payload;
+use loader_core::stage::{SCRATCH_BYTES, fill_core, stage};
+use std::thread;
+
+/// Fills a placed model on `threads` threads: 0 is one per core, 1 fills the cores one after the other.
+///
+/// Every thread is joined before the outcome is decided. A thread that cannot be made or that panics is its
+/// core's failure. On an error the caller unloads the plan.
+///
+/// # Errors
+/// The first error by core index, not by time.
+pub fn fill<'m, P, D>(
+    mut payload: P,
+    plan: &Plan<'m>,
+    device: &D,
+    policy: &Policy,
+    threads: usize,
+) -> Result<(), Error>
+where
+    P: Payload<'m> + Copy + Send,
+    D: Device + Sync,
+{
+    if plan.len() == 1 || threads == 1 {
+        let mut scratch = vec![0; SCRATCH_BYTES];
+        return stage(&mut payload, plan, device, policy, &mut scratch);
+    }
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..plan.len())
+            .map(|index| {
+                let mut payload = payload;
+                let work = move || {
+                    let mut scratch = vec![0; SCRATCH_BYTES];
+                    fill_core(&mut payload, plan, index, device, policy, &mut scratch)
+                };
+                thread::Builder::new().name(format!("stage-{index}")).spawn_scoped(scope, work)
+            })
+            .collect();
+        let mut first = Ok(());
+        for (index, worker) in (0u8..).zip(workers) {
+            let lost = || {
+                let error = Error::new(Stage::Stage, StageCode::Worker).numbers(u64::from(index), 0);
+                Err(error.subgraph(index))
+            };
+            let outcome = worker.map_or_else(|_| lost(), |worker| worker.join().unwrap_or_else(|_| lost()));
+            first = first.and(outcome);
+        }
+        first
+    })
+}

@@ -1,0 +1,138 @@
+//! Guards: a loaded model that is unloaded when dropped, and a use that keeps one on the device.
+
+use super::registry::Entry;
+use super::{Loader, lock};
+use loader_core::device::Device;
+use loader_core::error::Error;
+use loader_core::plan::Plan;
+use loader_core::plan::record::{Bridge, Registered};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long each stage of a load took.
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs, reason = "the stages by name")]
+pub struct LoadTimes {
+    pub guard: Duration,
+    pub unpack: Duration,
+    pub manifest: Duration,
+    pub lower: Duration,
+    pub plan: Duration,
+    pub stage: Duration,
+    pub register: Duration,
+    pub total: Duration,
+}
+
+/// A loaded model. Dropping it unloads it.
+#[derive(Debug)]
+pub struct Model<'l, 'm, D: Device> {
+    loader: &'l Loader<D>,
+    h_nn: u32,
+    plan: Plan<'m>,
+    times: LoadTimes,
+    notes: Vec<Error>,
+    arena_bytes: usize,
+}
+
+impl<'l, 'm, D: Device> Model<'l, 'm, D> {
+    pub(super) const fn new(
+        loader: &'l Loader<D>,
+        h_nn: u32,
+        plan: Plan<'m>,
+        times: LoadTimes,
+        notes: Vec<Error>,
+        arena_bytes: usize,
+    ) -> Self {
+        Self { loader, h_nn, plan, times, notes, arena_bytes }
+    }
+
+    /// Its public handle.
+    #[must_use]
+    pub const fn h_nn(&self) -> u32 {
+        self.h_nn
+    }
+
+    /// Its key in the model tables of its cores.
+    #[must_use]
+    pub fn h_model(&self) -> u32 {
+        self.plan.models().first().map_or(0, |model| model.h_model.get())
+    }
+
+    /// Everything that was placed.
+    #[must_use]
+    pub const fn plan(&self) -> &Plan<'m> {
+        &self.plan
+    }
+
+    /// How long the load took.
+    #[must_use]
+    pub const fn times(&self) -> &LoadTimes {
+        &self.times
+    }
+
+    /// Remarks of the load.
+    #[must_use]
+    pub fn notes(&self) -> &[Error] {
+        &self.notes
+    }
+
+    /// Most bytes of arena that were in use.
+    #[must_use]
+    pub const fn arena_bytes(&self) -> usize {
+        self.arena_bytes
+    }
+
+    /// Unloads it; waits for its uses until `deadline` has passed.
+    ///
+    /// # Errors
+    /// As [`Loader::unload`].
+    pub fn unload(self, deadline: Duration) -> Result<(), Error> {
+        // The drop that follows finds nothing left to do.
+        self.loader.unload(self.h_nn, deadline)
+    }
+}
+
+impl<D: Device> Drop for Model<'_, '_, D> {
+    fn drop(&mut self) {
+        // Already unloaded, or still in use by somebody who frees it at the end: both are fine here.
+        let _ = self.loader.unload(self.h_nn, Duration::ZERO);
+    }
+}
+
+/// A use of a registered model: while it lives, the model stays on the device.
+#[derive(Debug)]
+pub struct Use<'l, D: Device> {
+    loader: &'l Loader<D>,
+    entry: Arc<Entry>,
+}
+
+impl<'l, D: Device> Use<'l, D> {
+    pub(super) fn new(loader: &'l Loader<D>, entry: Arc<Entry>) -> Result<Self, Error> {
+        entry.begin_use();
+        let found = Self { loader, entry };
+        // Between the look-up and now it may have been unloaded; then this use is one too many.
+        let h_nn = found.entry.record().h_nn.get();
+        let still = lock(&loader.registry).get(h_nn);
+        still.map(|_| found)
+    }
+
+    /// The registered record.
+    #[must_use]
+    pub fn record(&self) -> &Registered {
+        self.entry.record()
+    }
+
+    /// What its cores have in common.
+    #[must_use]
+    pub fn bridge(&self) -> &Bridge {
+        self.entry.bridge()
+    }
+}
+
+impl<D: Device> Drop for Use<'_, D> {
+    fn drop(&mut self) {
+        if self.entry.end_use() {
+            self.loader.free(&self.entry);
+        }
+    }
+}

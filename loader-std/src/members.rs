@@ -1,0 +1,41 @@
+//! The members of a NEFF as the tooling view sees them: names in byte order, and contents.
+
+use std::collections::BTreeMap;
+
+/// An unpacked set of members. Names are the bytes of the archive, one leading `./` removed.
+pub trait Members {
+    /// All names in byte order, which is the order of the reader's selection rule.
+    fn names(&self) -> impl Iterator<Item = &[u8]>;
+
+    /// The content of exactly that member.
+    fn content(&self, name: &[u8]) -> Option<&[u8]>;
+
+    /// Bytes of exactly that member.
+    fn size(&self, name: &[u8]) -> Option<u64> {
+        self.content(name).map(|content| u64::try_from(content.len()).unwrap_or(u64::MAX))
+    }
+}
+
+impl Members for BTreeMap<Vec<u8>, Vec<u8>> {
+    fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.keys().map(Vec::as_slice)
+    }
+
+    fn content(&self, name: &[u8]) -> Option<&[u8]> {
+        self.get(name).map(Vec::as_slice)
+    }
+}
+
+impl<M: Members + ?Sized> Members for &M {
+    fn names(&self) -> impl Iterator<Item = &[u8]> {
+        (**self).names()
+    }
+
+    fn content(&self, name: &[u8]) -> Option<&[u8]> {
+        (**self).content(name)
+    }
+
+    fn size(&self, name: &[u8]) -> Option<u64> {
+        (**self).size(name)
+    }
+}

@@ -1,0 +1,71 @@
+//! Scratchpad pages (manifests.md §20.3, rulings.md R20).
+
+use crate::refusal::Refusal;
+use loader_core::error::ToolCode;
+use loader_core::policy::Policy;
+use serde::Serialize;
+
+/// How the scratchpad is made of pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// One range of adjacent pages.
+    Contiguous,
+    /// Pages anywhere.
+    Paged,
+}
+
+/// The page that scratchpads are rounded to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Bytes, above 0.
+    pub bytes: u64,
+    /// The mode that such pages belong to.
+    pub mode: Mode,
+}
+
+/// The two variables that set the page, in MiB; the first that is set counts (§20.3, X19).
+const VARIABLES: [&str; 2] = ["NEURON_SCRATCHPAD_PAGE_SIZE", "NEURON_RT_ONE_TMPBUF_PAGE_SIZE_MB"];
+
+impl Default for Page {
+    /// 64 MiB, contiguous (R20).
+    fn default() -> Self {
+        Self { bytes: Policy::CONTIGUOUS_PAGE, mode: Mode::Contiguous }
+    }
+}
+
+impl Page {
+    /// Pages of that many bytes. The mode is contiguous for the default size, else paged, since
+    /// the contiguous mode ignores the page-size variable (§20.3, Confirmed).
+    ///
+    /// # Errors
+    /// M104 for 0.
+    pub fn of(bytes: u64) -> Result<Self, Refusal> {
+        if bytes == 0 {
+            return Err(Refusal::named(ToolCode::BadPageSize, b"0"));
+        }
+        let contiguous = bytes == Policy::CONTIGUOUS_PAGE;
+        Ok(Self { bytes, mode: if contiguous { Mode::Contiguous } else { Mode::Paged } })
+    }
+
+    /// The page that the environment asks for; `look_up` gives a variable's value.
+    ///
+    /// # Errors
+    /// M104 if the variable is no whole number of MiB above 0.
+    pub fn from_environment(look_up: impl Fn(&str) -> Option<String>) -> Result<Self, Refusal> {
+        let Some(text) = VARIABLES.iter().find_map(|name| look_up(name)) else {
+            return Ok(Self::default());
+        };
+        let mib = text.trim().parse::<u64>().ok().and_then(|mib| mib.checked_mul(1 << 20));
+        let bad = || Refusal::named(ToolCode::BadPageSize, text.as_bytes());
+        Self::of(mib.unwrap_or(0)).map_err(|_| bad())
+    }
+
+    /// The sum of scratchpads, each rounded up to whole pages.
+    #[must_use]
+    pub fn rounded(self, scratchpads: impl IntoIterator<Item = u64>) -> u64 {
+        let page = self.bytes.max(1);
+        let one = |bytes: u64| bytes.div_ceil(page).saturating_mul(page);
+        super::sum(scratchpads.into_iter().map(one))
+    }
+}

@@ -1,0 +1,91 @@
+//! Runs the `neffload` command as a user would.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The built command: beside the running test, where cargo puts the binaries of the workspace.
+///
+/// # Panics
+/// If it was not built; `cargo test --workspace` builds it.
+#[must_use]
+pub fn neffload() -> Command {
+    let test = std::env::current_exe().unwrap_or_default();
+    let folder = test.parent().and_then(Path::parent).unwrap_or_else(|| Path::new("."));
+    let binary = folder.join("neffload");
+    assert!(binary.is_file(), "{} is not built; run `cargo test --workspace`", binary.display());
+    let mut command = Command::new(binary);
+    command.env_remove("NO_COLOR");
+    command
+}
+
+/// Runs the command with these arguments.
+///
+/// # Panics
+/// If it cannot be started.
+pub fn run<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> Output {
+    neffload().args(arguments).output().unwrap_or_else(|error| panic!("neffload: {error}"))
+}
+
+/// The exit status; -1 if a signal ended it.
+#[must_use]
+pub fn status(output: &Output) -> i32 {
+    output.status.code().unwrap_or(-1)
+}
+
+/// The JSON document that a run printed.
+///
+/// # Panics
+/// If it printed something else.
+#[must_use]
+pub fn document(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        panic!("no document: {error}; standard error: {errors}")
+    })
+}
+
+/// A folder that a test may fill; removed when the value goes away.
+#[derive(Debug)]
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// A new empty folder.
+    ///
+    /// # Panics
+    /// If the system refuses.
+    #[must_use]
+    pub fn new(label: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("neffload-{label}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        Self(path)
+    }
+
+    /// A path inside.
+    #[must_use]
+    pub fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Writes a tree below a folder inside and returns that folder.
+    ///
+    /// # Panics
+    /// If the system refuses.
+    pub fn write_tree(&self, folder: &str, tree: &crate::build::Tree) -> PathBuf {
+        let root = self.join(folder);
+        for (name, bytes) in tree {
+            let path = root.join(name);
+            let parent = path.parent().unwrap_or(&root);
+            std::fs::create_dir_all(parent).unwrap_or_else(|error| panic!("{}: {error}", parent.display()));
+            std::fs::write(&path, bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        }
+        root
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,300 @@
+//! Conformance cases of staging.md §21: rings (T32 to T43), with rulings R9, R28, R29, R33 to R36, R39.
+
+use loader_core::arch::Arch;
+use loader_core::device::Usage;
+use loader_core::lower::record::RingType;
+use loader_core::manifest::{Access, DmaOp, VarClass};
+use loader_core::plan::CoreView;
+use loader_core::plan::record::DMem;
+use loader_core::plan::ring::{Entry, rebase, ring_pointer, template};
+use neffload_tests::lowering::handmade::Move;
+use neffload_tests::staging::model::{Hand, copy, join, pattern, side};
+use neffload_tests::staging::{Loaded, Rig, audit};
+
+const SB: u64 = 0x8000_0000_0000;
+
+fn arch(target: u32) -> Arch {
+    Arch::from_number(target).unwrap()
+}
+
+fn load(rig: &mut Rig, hand: Hand) -> Result<Loaded, loader_core::error::Error> {
+    let (sets, members) = join(vec![hand]);
+    rig.load(sets, members)
+}
+
+/// Loads, audits and gives both halves of every ring with entries.
+fn halves(rig: &mut Rig, hand: Hand) -> (Loaded, Vec<(Vec<Entry>, Vec<Entry>)>) {
+    let loaded = load(rig, hand).unwrap();
+    audit::check(rig, &[&loaded]);
+    let core = loaded.plan.core(0).unwrap();
+    let pairs = (0..core.rings().len() / 2)
+        .map(|pair| (audit::entries(rig, &core, 2 * pair), audit::entries(rig, &core, 2 * pair + 1)));
+    let pairs = pairs.filter(|(tx, _)| !tx.is_empty()).collect();
+    (loaded, pairs)
+}
+
+fn address(core: &CoreView<'_>, name: &str) -> u64 {
+    let id = core.kbin.var_by_name(name.as_bytes()).unwrap().record.var_id.get();
+    core.resolve(id, 0, 0).unwrap().0
+}
+
+/// SB 0, w 1 (constant), in 2, out 3, t 4 (tmp-buf), one queue.
+fn base(target: u32, kind: RingType, rings: u32) -> Hand {
+    Hand::new(target)
+        .state_buffer()
+        .constant("w", &pattern(200_000, 3), 64)
+        .var("in", VarClass::Input, 0x4000)
+        .var("out", VarClass::Output, 0x4000)
+        .var("t", VarClass::TmpBuf, 0x4000)
+        .queue("q", kind, rings)
+}
+
+#[test]
+fn staging_t34() {
+    for (target, data_tx, data_rx) in [
+        (2, [0x0500_0000, 0x0100_0000, 0x0100_0000, 0x4900_0D40], 0),
+        (3, [0x0500_0000, 0x0100_0000, 0x0100_0000, 0x0900_0D40], 0x2000_0000),
+    ] {
+        let row = || side(1, 0, &[200_000, 1], &[1, 200_000]);
+        let hand = base(target, RingType::DATA, 1).block(
+            0,
+            0,
+            None,
+            vec![copy(row(), side(0, 0, &[200_000, 1], &[1, 200_000]))],
+        );
+        let mut rig = Rig::new(arch(target));
+        let (loaded, pairs) = halves(&mut rig, hand);
+        let core = loaded.plan.core(0).unwrap();
+        let (tx, rx) = &pairs[0];
+        let controls: Vec<u32> = tx.iter().map(|entry| entry.control.get()).collect();
+        assert_eq!(controls, data_tx);
+        let received: Vec<u32> = rx.iter().map(|entry| entry.control.get()).collect();
+        assert_eq!(received, data_tx.map(|control| (control & !0x4000_0000) | data_rx));
+        assert!(tx.iter().all(|entry| entry.meta.get() == 0x0108_0003));
+        assert!(rx.iter().all(|entry| entry.meta.get() == 0));
+        let start = address(&core, "w");
+        let sources: Vec<u64> = tx.iter().map(|entry| entry.address.get()).collect();
+        assert_eq!(sources, [start, start + 65536, start + 131_072, start + 196_608]);
+        assert_eq!(rx[3].address.get(), SB + 196_608);
+        let ring = core.allocations().iter().find(|block| block.what.get() == DMem::RING).unwrap();
+        assert_eq!(ring.size.get(), 1024);
+        assert_eq!(Usage::ALL[ring.usage.get() as usize], Usage::DmaRingSpill);
+    }
+}
+
+#[test]
+fn staging_t36_t38() {
+    let into = copy(side(2, 0x1000, &[64, 1], &[1, 64]), side(0, 0, &[64, 1], &[1, 64]));
+    let (loaded, pairs) =
+        halves(&mut Rig::new(Arch::Cayman), base(3, RingType::IN, 1).block(0, 0, None, vec![into]));
+    assert_eq!(pairs[0].0[0].address.get(), template(2, 0x1000).unwrap());
+    assert_eq!(pairs[0].1[0].address.get(), SB);
+    let core = loaded.plan.core(0).unwrap();
+    let ring = core.allocations().iter().find(|block| block.what.get() == DMem::RING).unwrap();
+    assert_eq!(Usage::ALL[ring.usage.get() as usize], Usage::DmaRingIo);
+
+    let out = copy(side(0, 0, &[64, 1], &[1, 64]), side(4, 16, &[64, 1], &[1, 64]));
+    let (loaded, pairs) =
+        halves(&mut Rig::new(Arch::Cayman), base(3, RingType::OUT, 1).block(0, 0, None, vec![out]));
+    let core = loaded.plan.core(0).unwrap();
+    assert_eq!(pairs[0].1[0].address.get(), address(&core, "t") + 16);
+}
+
+fn refused(hand: Hand, code: &str, status: u32) {
+    let mut rig = Rig::new(Arch::Cayman);
+    let error = load(&mut rig, hand).unwrap_err();
+    assert_eq!((error.id().to_string().as_str(), error.status().number()), (code, status), "{error}");
+    assert!(rig.log().is_empty(), "before any device call");
+}
+
+#[test]
+fn staging_t37() {
+    let far = 1u64 << 36;
+    let mut hand = base(3, RingType::IN, 1);
+    hand.set.vars[2].size = Some(far + 4096);
+    let into = copy(side(2, far, &[64, 1], &[1, 64]), side(0, 0, &[64, 1], &[1, 64]));
+    refused(hand.block(0, 0, None, vec![into]), "S404", 2);
+    assert_eq!(template(1 << 19, 0), None);
+}
+
+#[test]
+fn staging_t39() {
+    let over = copy(side(4, 0x4000 - 63, &[64, 1], &[1, 64]), side(0, 0, &[64, 1], &[1, 64]));
+    refused(base(3, RingType::DATA, 1).block(0, 0, None, vec![over]), "S205", 2);
+    let pattern = copy(side(4, 0, &[64, 3], &[1, 0x2000]), side(0, 0, &[64, 3], &[1, 64]));
+    refused(base(3, RingType::DATA, 1).block(0, 0, None, vec![pattern]), "S205", 2);
+}
+
+#[test]
+fn data_rings_move_no_inputs() {
+    let into = copy(side(2, 0, &[64, 1], &[1, 64]), side(0, 0, &[64, 1], &[1, 64]));
+    refused(base(3, RingType::DATA, 1).block(0, 0, None, vec![into]), "S411", 2);
+}
+
+#[test]
+fn staging_t41() {
+    // 16,777,201 runs of one byte: one more than a ring half holds.
+    let runs = 16_777_201;
+    let hand = base(3, RingType::DATA, 1).block(
+        0,
+        0,
+        None,
+        vec![copy(side(0, 0, &[1, runs], &[1, 1]), side(0, 0, &[1, runs], &[1, 1]))],
+    );
+    refused(hand, "S401", 7);
+}
+
+#[test]
+fn staging_t42_t43() {
+    assert!(ring_pointer(0xC000_0000_0000_0000).is_err());
+    let moved = [0xFFF, 0x1000, 0x1FFF, 0x2000].map(|at| rebase(at, 0x1000, 0x1000, 0x1100));
+    assert_eq!(moved, [0xFFF, 0x1100, 0x20FF, 0x2000]);
+}
+
+#[test]
+fn runs_go_round_the_instances_and_end_with_semaphores() {
+    let moves = vec![
+        copy(side(1, 0, &[64, 3], &[1, 128]), side(0, 0, &[64, 3], &[1, 0x4_0000])),
+        copy(side(1, 4096, &[64, 2], &[1, 64]), side(0, 512, &[64, 2], &[1, 0x4_0000])),
+    ];
+    let hand = base(3, RingType::DATA, 4).block(0, 7, Some(9), moves.clone()).block(
+        0,
+        8,
+        Some(10),
+        vec![moves[1].clone()],
+    );
+    let mut rig = Rig::new(Arch::Cayman);
+    let (loaded, pairs) = halves(&mut rig, hand);
+    let core = loaded.plan.core(0).unwrap();
+    let lengths: Vec<usize> = pairs.iter().map(|(tx, _)| tx.len()).collect();
+    // Block 7: five runs over four instances, each with a semaphore; block 8: two runs from instance 0 on.
+    assert_eq!(lengths, [2 + 1 + 1 + 1, 1 + 1 + 1 + 1, 1 + 1, 1 + 1]);
+    let start = address(&core, "w");
+    let word = core.semaphore_word().unwrap().address().0;
+    let first: Vec<(u32, u64, u64)> = pairs[0]
+        .0
+        .iter()
+        .zip(&pairs[0].1)
+        .map(|(tx, rx)| (tx.bytes(), tx.address.get(), rx.address.get()))
+        .collect();
+    let semaphore = |number: u64| 0xA000_0270_1800 + 4 * number;
+    assert_eq!(
+        first,
+        [
+            (64, start, SB),
+            (64, start + 4160, SB + 512 + 0x4_0000),
+            (4, word, semaphore(9)),
+            (64, start + 4096, SB + 512),
+            (4, word, semaphore(10)),
+        ]
+    );
+    assert_eq!(pairs[0].0[2].control.get(), 0x0D00_0004);
+    assert_eq!(pairs[0].1[2].control.get(), 0x0D00_0004, "semaphore copies are not strongly ordered");
+    assert_eq!(rig.read(core.semaphore_word().unwrap()), 1u32.to_le_bytes());
+    let blocks: Vec<_> = core
+        .blocks()
+        .iter()
+        .map(|block| (block.id.get(), block.descriptors.get(), block.bytes.get()))
+        .collect();
+    assert_eq!(blocks, [(7, 2, 320), (8, 1, 128)]);
+}
+
+#[test]
+fn sides_are_cut_where_either_ends() {
+    let moved = copy(side(1, 0, &[128, 1], &[1, 128]), side(0, 0, &[4, 32], &[1, 0x4_0000]));
+    let (_, pairs) =
+        halves(&mut Rig::new(Arch::Cayman), base(3, RingType::DATA, 1).block(0, 0, None, vec![moved]));
+    assert_eq!(pairs[0].0.len(), 32);
+    assert!(pairs[0].0.iter().all(|entry| entry.bytes() == 4));
+    let uneven = copy(side(1, 0, &[8, 3], &[1, 64]), side(0, 0, &[6, 4], &[1, 0x4_0000]));
+    let (_, pairs) =
+        halves(&mut Rig::new(Arch::Cayman), base(3, RingType::DATA, 1).block(0, 0, None, vec![uneven]));
+    let lengths: Vec<u32> = pairs[0].0.iter().map(Entry::bytes).collect();
+    assert_eq!(lengths, [6, 2, 4, 4, 2, 6]);
+    let short = copy(side(1, 0, &[8, 3], &[1, 64]), side(0, 0, &[6, 3], &[1, 64]));
+    refused(base(3, RingType::DATA, 1).block(0, 0, None, vec![short]), "S402", 2);
+}
+
+#[test]
+fn long_runs_start_new_packets() {
+    // 61 chunks of 65,536 bytes: one more than a packet of arch 3 holds.
+    let bytes = 61 * 65536;
+    let mut hand = base(3, RingType::DATA, 1);
+    hand.set.vars[4].size = Some(bytes);
+    let moved =
+        copy(side(4, 0, &[bytes, 1], &[1, bytes as i64]), side(0, 0, &[bytes, 1], &[1, bytes as i64]));
+    let (_, pairs) = halves(&mut Rig::new(Arch::Cayman), hand.block(0, 0, None, vec![moved]));
+    let marks: Vec<usize> = (0..61).filter(|&at| pairs[0].0[at].is_first()).collect();
+    assert_eq!(marks, [0, 60]);
+    assert!(pairs[0].0[59].is_last() && pairs[0].0[60].is_last());
+}
+
+#[test]
+fn gathers_put_their_sources_side_by_side() {
+    let sources = vec![side(1, 0, &[64, 2], &[1, 64]), side(1, 4096, &[64, 2], &[1, 64])];
+    let gather = Move {
+        op: DmaOp::Add,
+        from: sources,
+        to: side(0, 0, &[64, 2], &[1, 0x4_0000]),
+        ..Move::copy(0, 0, 1)
+    };
+    let (loaded, pairs) =
+        halves(&mut Rig::new(Arch::Cayman), base(3, RingType::DATA, 2).block(0, 0, None, vec![gather]));
+    let core = loaded.plan.core(0).unwrap();
+    let start = address(&core, "w");
+    assert_eq!(pairs.len(), 2);
+    let (tx, rx) = &pairs[1];
+    let ends: Vec<(u64, u64)> =
+        tx.iter().zip(rx).map(|(tx, rx)| (tx.address.get(), rx.address.get())).collect();
+    assert_eq!(ends, [(start + 64, SB + 0x4_0000), (start + 4160, SB + 0x4_0000)]);
+    assert!(tx[0].is_first() && !tx[0].is_last() && tx[1].is_last());
+    assert_eq!(core.tally().approximate.get(), 1);
+}
+
+#[test]
+fn casts_move_elements() {
+    // 50,000 elements of 2 bytes become 4 bytes each: chunks of 16,384 elements.
+    let typed = |var, bytes: u64, dtype| {
+        Access::new(var, 0, Some(dtype), &[bytes, 1], &[1, bytes as i64]).expect("a walk")
+    };
+    let from = vec![typed(4, 100_000, 7)];
+    let cast = Move { cast: true, from, to: typed(0, 200_000, 5), ..Move::copy(0, 0, 1) };
+    let mut hand = base(3, RingType::DATA, 1);
+    hand.set.vars[4].size = Some(100_000);
+    let mut rig = Rig::new(Arch::Cayman);
+    let loaded = load(&mut rig, hand.block(0, 0, None, vec![cast])).unwrap();
+    let core = loaded.plan.core(0).unwrap();
+    let lengths = |row| audit::entries(&rig, &core, row).iter().map(Entry::bytes).collect::<Vec<_>>();
+    assert_eq!(lengths(0), [32768, 32768, 32768, 1696]);
+    assert_eq!(lengths(1), [65536, 65536, 65536, 3392]);
+    assert!(core.blocks()[0].is_approximate());
+}
+
+#[test]
+fn rings_follow_the_order_of_r31() {
+    let row = |from, to| copy(side(from, 0, &[64, 1], &[1, 64]), side(to, 0, &[64, 1], &[1, 64]));
+    let mut hand = base(3, RingType::IN, 1).queue("z", RingType::DATA, 2);
+    hand = hand.block(0, 0, Some(8), vec![row(2, 0)]).block(1, 0, Some(9), vec![row(1, 0)]);
+    let mut rig = Rig::new(Arch::Cayman);
+    let loaded = load(&mut rig, hand).unwrap();
+    let core = loaded.plan.core(0).unwrap();
+    let order: Vec<(u32, u32)> =
+        core.allocations().iter().map(|block| (block.what.get(), block.index.get())).collect();
+    let expected = [
+        (DMem::VARIABLE, 1),
+        (DMem::VARIABLE, 4),
+        (DMem::SEMAPHORE, 0),
+        (DMem::RING, 2),
+        (DMem::RING, 3),
+        (DMem::RING, 0),
+        (DMem::RING, 1),
+        (DMem::IMAGE, 0),
+        (DMem::IMAGE, 1),
+        (DMem::IMAGE, 2),
+        (DMem::IMAGE, 3),
+        (DMem::IMAGE, 4),
+    ];
+    assert_eq!(order, expected);
+    assert_eq!(core.rings().len(), 6);
+    assert!(core.rings()[4].block.is_null() && core.rings()[4].capacity.get() == 0, "R32");
+}
