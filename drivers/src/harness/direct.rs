@@ -197,4 +197,8 @@ impl Sys for Direct {
     fn pause(&self) {
         self.shared.lock().driver.tick(self.options.pace.max(1));
     }
+
+    fn milliseconds(&self) -> u64 {
+        self.shared.lock().driver.now() / 1000
+    }
 }

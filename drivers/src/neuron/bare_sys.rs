@@ -17,6 +17,7 @@ mod nr {
     pub(super) const MUNMAP: usize = 11;
     pub(super) const IOCTL: usize = 16;
     pub(super) const NANOSLEEP: usize = 35;
+    pub(super) const CLOCK_GETTIME: usize = 228;
     pub(super) const OPENAT: usize = 257;
     pub(super) const FACCESSAT: usize = 269;
 }
@@ -29,6 +30,7 @@ mod nr {
     pub(super) const CLOSE: usize = 57;
     pub(super) const READ: usize = 63;
     pub(super) const NANOSLEEP: usize = 101;
+    pub(super) const CLOCK_GETTIME: usize = 113;
     pub(super) const MUNMAP: usize = 215;
     pub(super) const MMAP: usize = 222;
 }
@@ -138,5 +140,12 @@ impl Sys for Bare {
         let time = [0u64, 1_000_000];
         // SAFETY: two words of seconds and nanoseconds, alive until the call returns; nothing is written back.
         unsafe { call(nr::NANOSLEEP, [time.as_ptr() as usize, 0, 0, 0, 0, 0]) };
+    }
+
+    fn milliseconds(&self) -> u64 {
+        let mut time = [0u64; 2];
+        // SAFETY: clock 1 is the monotonic one; two words of seconds and nanoseconds are valid to write.
+        unsafe { call(nr::CLOCK_GETTIME, [1, time.as_mut_ptr() as usize, 0, 0, 0, 0]) };
+        time[0] * 1000 + time[1] / 1_000_000
     }
 }

@@ -70,4 +70,11 @@ impl Sys for Libc {
         // SAFETY: the time is valid, and nothing is written back through a null pointer.
         unsafe { libc::nanosleep(&raw const time, core::ptr::null_mut()) };
     }
+
+    fn milliseconds(&self) -> u64 {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the time is valid to write.
+        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+        (time.tv_sec as u64) * 1000 + (time.tv_nsec as u64) / 1_000_000
+    }
 }

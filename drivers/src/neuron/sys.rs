@@ -65,6 +65,9 @@ pub trait Sys {
 
     /// Gives the processor away for about a millisecond.
     fn pause(&self);
+
+    /// Milliseconds of a clock that only goes forward.
+    fn milliseconds(&self) -> u64;
 }
 
 impl<S: Sys + ?Sized> Sys for &S {
@@ -100,5 +103,9 @@ impl<S: Sys + ?Sized> Sys for &S {
 
     fn pause(&self) {
         (**self).pause();
+    }
+
+    fn milliseconds(&self) -> u64 {
+        (**self).milliseconds()
     }
 }
