@@ -39,6 +39,7 @@ pub(crate) mod fit;
 mod growing;
 mod ledger;
 mod lock;
+mod queue;
 mod region;
 mod state;
 mod storage;

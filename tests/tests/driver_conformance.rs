@@ -26,5 +26,17 @@ mod h_engines;
 mod i_notify;
 #[path = "driver/j_queues.rs"]
 mod j_queues;
+#[path = "driver/k_encoding.rs"]
+mod k_encoding;
+#[path = "driver/l_lifetime.rs"]
+mod l_lifetime;
+#[path = "driver/loads.rs"]
+mod loads;
+#[path = "driver/m_loads.rs"]
+mod m_loads;
+#[path = "driver/n_device.rs"]
+mod n_device;
+#[path = "driver/program.rs"]
+mod program;
 #[path = "driver/rig.rs"]
 mod rig;

@@ -1,5 +1,6 @@
-//! The project's own chores: `cargo xtask fixtures`, `cargo xtask test`, `cargo xtask errors`.
+//! The project's own chores: `cargo xtask fixtures`, `cargo xtask test`, `cargo xtask errors`, `cargo xtask bench`.
 
+mod bench;
 mod errors;
 mod fixtures;
 mod test;
@@ -28,6 +29,11 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
+    /// Measure something
+    Bench {
+        /// What: `driver` is the cost of copies through the device over the same system calls in a bare loop
+        what: bench::What,
+    },
     /// Everything CI runs: format, lints, documentation, tests
     Test {
         /// Also the long sweeps
@@ -40,6 +46,7 @@ fn main() -> Result<()> {
     match Arguments::parse().chore {
         Chore::Fixtures { check } => fixtures::run(check),
         Chore::Errors { check } => errors::run(check),
+        Chore::Bench { what } => bench::run(what),
         Chore::Test { full } => test::run(full),
     }
 }

@@ -15,11 +15,33 @@ use std::thread::{self, JoinHandle};
 pub struct Launched {
     /// The program.
     pub child: Child,
+    watch: Watch,
+}
+
+/// The supervisor of a program.
+#[derive(Debug)]
+pub struct Watch {
     supervisor: JoinHandle<()>,
     stop: OwnedFd,
 }
 
 impl Launched {
+    /// The program and its supervisor.
+    #[must_use]
+    pub fn split(self) -> (Child, Watch) {
+        (self.child, self.watch)
+    }
+
+    /// As [`Watch::settle`].
+    ///
+    /// # Panics
+    /// If the supervisor panicked.
+    pub fn settle(self) {
+        self.watch.settle();
+    }
+}
+
+impl Watch {
     /// Waits until the supervisor has seen the end of every process of the program.
     ///
     /// # Panics
@@ -68,7 +90,7 @@ pub fn launch(shared: &Shared, options: &Options, command: &mut Command) -> Resu
     let spawned = command.spawn();
     drop(theirs);
     let child = spawned.map_err(fault("starting the program under a seccomp filter"))?;
-    Ok(Launched { child, supervisor, stop })
+    Ok(Launched { child, watch: Watch { supervisor, stop } })
 }
 
 /// Room for one descriptor in a control message.

@@ -5,6 +5,7 @@ use super::event::{Event, EventKind, Tag};
 use super::fault::{Attempt, Count, Faults};
 use super::fit::{self, Wanted};
 use super::ledger::{Counters, Ledger};
+use super::queue::Queues;
 use super::region::{Freed, GRANULE, REGIONS, range_of, region_of};
 use super::storage::{NIL, Slot, Storage};
 use loader_core::device::{AllocSpec, CoreId, DevAddr, DeviceError, Granted, MemHandle, Place, Usage};
@@ -44,6 +45,7 @@ pub struct SimState<S> {
     pub(super) counters: Counters,
     pub(super) faults: Faults,
     pub(super) count: Count,
+    pub(super) queues: Queues,
 }
 
 impl<S: Storage> SimState<S> {
@@ -59,6 +61,7 @@ impl<S: Storage> SimState<S> {
             counters: Counters::default(),
             faults: Faults::NONE,
             count: Count::default(),
+            queues: Queues::NONE,
         };
         state.chain_free(0);
         state
