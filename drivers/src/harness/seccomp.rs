@@ -115,31 +115,6 @@ pub(super) fn install(code: &Program) -> Result<RawFd, (&'static str, i32)> {
     if fd < 0 { Err(("seccomp(NEW_LISTENER | WAIT_KILLABLE_RECV)", errno())) } else { Ok(fd as RawFd) }
 }
 
-/// Makes every `ioctl` with that request of the calling thread succeed at once, inside the kernel.
-///
-/// # Errors
-/// If the kernel does not let this thread have the filter.
-pub(super) fn install_silence(request: u32) -> io::Result<()> {
-    let code = [
-        statement(LOAD, 4),
-        jump(EQUAL, syscalls::AUDIT_ARCH, 0, 4),
-        statement(LOAD, 0),
-        jump(EQUAL, libc::SYS_ioctl as u32, 0, 2),
-        statement(LOAD, arg(1)),
-        jump(EQUAL, request, 1, 0),
-        ALLOW,
-        // An errno of 0: the call returns 0 and nothing is done.
-        statement(RETURN, libc::SECCOMP_RET_ERRNO),
-    ];
-    let program = libc::sock_fprog { len: code.len() as u16, filter: code.as_ptr().cast_mut() };
-    // SAFETY: no memory is passed to the first call; `program` points to `len` instructions that outlive the second.
-    let done = unsafe {
-        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-            && libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const program) == 0
-    };
-    if done { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
 /// A compiled filter.
 #[derive(Debug)]
 pub(super) struct Program(Vec<libc::sock_filter>);

@@ -1,6 +1,7 @@
 //! Things that tests do to their own thread and process.
 
 use std::io;
+use std::time::Duration;
 
 /// Makes SIGTERM pending in the calling thread's own set: it is blocked there and sent to the thread.
 pub fn pend_sigterm() {
@@ -33,4 +34,13 @@ pub fn fork_and(action: impl FnOnce() -> i32) -> io::Result<i32> {
             }
         }
     }
+}
+
+/// Processor time of the calling thread.
+#[must_use]
+pub fn thread_cpu() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the time is valid to write.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }

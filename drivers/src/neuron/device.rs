@@ -158,18 +158,18 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Neuron<S, B, L> {
     /// Copies in pieces; falls back to the 32-bit form once.
     fn pieces(
         &self,
-        len: usize,
+        (len, narrow): (usize, bool),
         mut piece: impl FnMut(bool, core::ops::Range<usize>) -> Result<(), Fault>,
     ) -> Result<(), DeviceError> {
         let step = usize::try_from(MAX_BUF_COPY).unwrap_or(usize::MAX);
-        let mut done = 0;
+        let (mut done, mut narrow) = (0, narrow);
         while done < len {
             let range = done..len.min(done.saturating_add(step));
-            let narrow = self.table.with(|table| table.forms.narrow_copy);
             let mut outcome = piece(!narrow, range.clone());
             if !narrow && outcome.is_err_and(Fault::is_unknown) {
                 outcome = piece(false, range.clone());
                 if outcome.is_ok() {
+                    narrow = true;
                     self.table.with(|table| table.forms.narrow_copy = true);
                 }
             }
@@ -223,18 +223,20 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Device for Neuron<S, B, L> {
     }
 
     fn write(&self, handle: MemHandle, at: u64, bytes: &[u8]) -> Result<(), DeviceError> {
-        let block = self.table.with(|table| table.get(handle))?;
+        let (block, narrow) = self.table.with(|table| (table.get(handle), table.forms.narrow_copy));
+        let block = block?;
         block.within(at, bytes.len())?;
-        self.pieces(bytes.len(), |wide, range| {
+        self.pieces((bytes.len(), narrow), |wide, range| {
             let offset = at + range.start as u64;
             self.dev.write(wide, block.driver(), offset, &bytes[range])
         })
     }
 
     fn read(&self, handle: MemHandle, at: u64, out: &mut [u8]) -> Result<(), DeviceError> {
-        let block = self.table.with(|table| table.get(handle))?;
+        let (block, narrow) = self.table.with(|table| (table.get(handle), table.forms.narrow_copy));
+        let block = block?;
         block.within(at, out.len())?;
-        self.pieces(out.len(), |wide, range| {
+        self.pieces((out.len(), narrow), |wide, range| {
             let offset = at + range.start as u64;
             self.dev.read(wide, block.driver(), offset, &mut out[range])
         })
