@@ -1,5 +1,6 @@
-//! The project's own chores: `cargo xtask fixtures`, `cargo xtask test`, `cargo xtask errors`.
+//! The project's own chores: `cargo xtask fixtures`, `cargo xtask test`, `cargo xtask errors`, `cargo xtask bench`.
 
+mod bench;
 mod errors;
 mod fixtures;
 mod fuzz;
@@ -38,6 +39,11 @@ enum Chore {
         #[arg(long)]
         target: Option<String>,
     },
+    /// Measure something
+    Bench {
+        /// What: `driver` is the cost of copies through the device over the same system calls in a bare loop
+        what: bench::What,
+    },
     /// Everything CI runs: format, lints, documentation, tests
     Test {
         /// Also the long sweeps
@@ -51,6 +57,7 @@ fn main() -> Result<()> {
         Chore::Fixtures { check } => fixtures::run(check),
         Chore::Errors { check } => errors::run(check),
         Chore::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
+        Chore::Bench { what } => bench::run(what),
         Chore::Test { full } => test::run(full),
     }
 }
