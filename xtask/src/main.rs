@@ -41,7 +41,7 @@ enum Chore {
     },
     /// Measure something
     Bench {
-        /// What: `driver` is the cost of copies through the device over the same system calls in a bare loop
+        /// What: `driver` is the cost of copies through the device over the same system calls in a bare loop (with --release)
         what: bench::What,
     },
     /// Everything CI runs: format, lints, documentation, tests

@@ -11,7 +11,7 @@ use std::string::String;
 /// Where the requests go.
 #[derive(Debug)]
 enum Door {
-    Direct(Direct),
+    Direct(std::boxed::Box<Direct>),
     Kernel(Libc),
 }
 
@@ -39,7 +39,7 @@ impl Client {
     #[must_use]
     pub fn direct(shared: &Shared, options: &Options, tgid: u32, scratch: Scratch) -> Self {
         let fenced = Options { fence: std::vec![scratch.range()], ..options.clone() };
-        let door = Door::Direct(Direct::new(shared, &fenced, tgid));
+        let door = Door::Direct(std::boxed::Box::new(Direct::new(shared, &fenced, tgid)));
         Self { door, scratch, device_dir: options.device_dir.clone() }
     }
 
@@ -51,7 +51,7 @@ impl Client {
 
     fn sys(&self) -> &dyn Sys {
         match &self.door {
-            Door::Direct(direct) => direct,
+            Door::Direct(direct) => &**direct,
             Door::Kernel(libc) => libc,
         }
     }
