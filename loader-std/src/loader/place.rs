@@ -78,7 +78,7 @@ impl<D: Device + Sync> Loader<D> {
                 let mut payload = Resident::new(*container, bytes);
                 place(&mut payload, kbins, &self.device, &request, pages, arena)
             }
-            Held::Streamed(payload, _) => place(payload, kbins, &self.device, &request, pages, arena),
+            Held::Streamed(payload, _) => place(&mut **payload, kbins, &self.device, &request, pages, arena),
         })?;
         work.clock.lap(|times| &mut times.plan);
         work.used("plan");
@@ -87,7 +87,9 @@ impl<D: Device + Sync> Loader<D> {
                 let payload = Resident::new(*container, bytes);
                 fill(payload, &plan, &self.device, &options.policy, options.threads)
             }
-            Held::Streamed(payload, scratch) => stage(payload, &plan, &self.device, &options.policy, scratch),
+            Held::Streamed(payload, scratch) => {
+                stage(&mut **payload, &plan, &self.device, &options.policy, scratch)
+            }
         })?;
         work.clock.lap(|times| &mut times.stage);
         let entry = Entry::new(&plan, &container.header, &request);

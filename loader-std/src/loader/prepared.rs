@@ -23,7 +23,7 @@ pub(super) enum Held<'m, S: Source> {
     /// In memory.
     Resident(Vec<u8>),
     /// In the file; and the scratch that fills cores.
-    Streamed(Streamed<'m, 'm, S>, &'m mut [u8]),
+    Streamed(Box<Streamed<'m, 'm, S>>, &'m mut [u8]),
 }
 
 /// A file that was read, checked and lowered, and waits for a device: [`super::Loader::place`].
@@ -130,7 +130,7 @@ pub fn prepare_streamed<'m, S: Source>(
     work.used("unpack");
     let read = work.read(&mut payload);
     let (kbins, arch) = read.map_err(|error| work.refused(error, header).named(&container.table))?;
-    Ok(Prepared { work, container, kbins, held: Held::Streamed(payload, scratch), arch })
+    Ok(Prepared { work, container, kbins, held: Held::Streamed(Box::new(payload), scratch), arch })
 }
 
 impl<'m, S: Source> Prepared<'m, S> {

@@ -8,7 +8,10 @@ use std::ops::Deref;
 
 /// Why a load was refused. Owns what its messages need, so it outlives the memory of the load.
 #[derive(Clone)]
-pub struct LoadError {
+pub struct LoadError(Box<Known>);
+
+#[derive(Clone)]
+struct Known {
     error: Error,
     member: Option<Vec<u8>>,
     header: Option<Header>,
@@ -17,38 +20,39 @@ pub struct LoadError {
 
 impl LoadError {
     pub(super) fn new(error: Error, header: Option<Header>, notes: &[Error]) -> Self {
-        Self { error, member: None, header, notes: notes.to_vec() }
+        Self(Box::new(Known { error, member: None, header, notes: notes.to_vec() }))
     }
 
     /// Resolves the member while its table is there.
     pub(super) fn named(mut self, table: &MemberTable<'_>) -> Self {
-        self.member = self.error.at.member.and_then(|id| table.name_of(id)).map(<[u8]>::to_vec);
+        let member = self.0.error.at.member.and_then(|id| table.name_of(id));
+        self.0.member = member.map(<[u8]>::to_vec);
         self
     }
 
     /// The error.
     #[must_use]
-    pub const fn error(&self) -> &Error {
-        &self.error
+    pub fn error(&self) -> &Error {
+        &self.0.error
     }
 
     /// The file's header, if it could be read.
     #[must_use]
-    pub const fn header(&self) -> Option<&Header> {
-        self.header.as_ref()
+    pub fn header(&self) -> Option<&Header> {
+        self.0.header.as_ref()
     }
 
     /// Remarks made before the refusal.
     #[must_use]
     pub fn notes(&self) -> &[Error] {
-        &self.notes
+        &self.0.notes
     }
 }
 
 /// Knows the name of the member that the error is about.
 impl MemberNames for LoadError {
     fn name_of(&self, id: MemberId) -> Option<&[u8]> {
-        self.member.as_deref().filter(|_| self.error.at.member == Some(id))
+        self.0.member.as_deref().filter(|_| self.0.error.at.member == Some(id))
     }
 }
 
@@ -56,13 +60,13 @@ impl Deref for LoadError {
     type Target = Error;
 
     fn deref(&self) -> &Error {
-        &self.error
+        &self.0.error
     }
 }
 
 impl From<LoadError> for Error {
     fn from(refused: LoadError) -> Self {
-        refused.error
+        refused.0.error
     }
 }
 
@@ -74,7 +78,7 @@ impl From<Error> for LoadError {
 
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.with_names(self).fmt(f)
+        self.0.error.with_names(self).fmt(f)
     }
 }
 

@@ -4,4 +4,5 @@ mod container;
 mod inspect;
 mod load;
 mod pack;
+mod plan;
 mod tools;

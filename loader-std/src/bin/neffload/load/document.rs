@@ -45,7 +45,7 @@ pub(super) struct Loaded {
 #[derive(Debug)]
 pub(super) enum Outcome {
     Loaded(Box<Loaded>),
-    Refused(Box<LoadError>),
+    Refused(LoadError),
 }
 
 impl Outcome {

@@ -75,7 +75,7 @@ impl Rounds<'_> {
         }
         match best {
             Ok(loaded) => loaded.map(Outcome::Loaded),
-            Err(refused) => Ok(Outcome::Refused(Box::new(refused))),
+            Err(refused) => Ok(Outcome::Refused(refused)),
         }
     }
 
