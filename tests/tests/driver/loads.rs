@@ -35,7 +35,9 @@ pub(crate) fn load_and_unload<S: Sys + Copy + Sync>(
     let device: HostNeuron<S> = HostNeuron::open(sys, &Paths::LINUX, 0, options, Vec::new())?;
     let loader = Loader::new(device);
     let load = LoadOptions { core: options.first_core, threads: 1, ..LoadOptions::default() };
-    MEMORY.with_borrow_mut(|memory| loader.load(file, memory, &load).map(drop))
+    MEMORY.with_borrow_mut(|memory| {
+        loader.load(file, memory, &load).map(drop).map_err(|refused| *refused.error())
+    })
 }
 
 /// A host of that configuration and one process on it.
