@@ -5,4 +5,5 @@ mod inspect;
 mod load;
 mod pack;
 mod plan;
+mod streams;
 mod tools;

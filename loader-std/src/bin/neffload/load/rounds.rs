@@ -2,6 +2,7 @@
 
 use super::LoadArguments;
 use super::document::{Loaded, Outcome};
+use crate::files::hold;
 use crate::output::Output;
 use crate::trouble::Trouble;
 use loader_core::error::{Error, Stage};
@@ -24,30 +25,13 @@ pub(super) fn run(arguments: &LoadArguments, output: &Output) -> Result<Outcome,
     let mut input = arguments.asked.open()?;
     let file = match arguments.max_memory {
         Some(_) => Vec::new(),
-        None => read(arguments, &mut input, output)?,
+        None => hold(&arguments.asked.file, &mut input, output)?,
     };
     let options = arguments.asked.options();
     let mut rounds = Rounds { arguments, options, loader: None, dump: arguments.dump.is_some() };
     let outcome = rounds.all(&file, &mut input);
     rounds.trace();
     outcome
-}
-
-/// The whole file in memory.
-fn read(arguments: &LoadArguments, input: &mut Input, output: &Output) -> Result<Vec<u8>, Trouble> {
-    let mut progress = output.progress("reading", input.len());
-    let mut bytes = Vec::new();
-    let mut piece = vec![0; 1 << 20];
-    loop {
-        let count = input
-            .read_at(bytes.len() as u64, &mut piece)
-            .map_err(|error| Trouble::Usage(format!("{}: {error}", arguments.asked.file.display())))?;
-        if count == 0 {
-            return Ok(bytes);
-        }
-        bytes.extend_from_slice(&piece[..count]);
-        progress.set(bytes.len() as u64);
-    }
 }
 
 /// Ends a round: loaded or not, the outer error is the loader's and the inner one the system's.
