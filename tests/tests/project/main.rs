@@ -3,4 +3,5 @@
 mod dependencies;
 mod documents;
 mod fixtures;
+mod layouts;
 mod pack_golden;
