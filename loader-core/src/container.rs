@@ -18,7 +18,7 @@ mod text;
 mod unpack;
 mod workspace;
 
-pub use digest::{Algorithm, DigestVerdict, Order};
+pub use digest::{Algorithm, DigestVerdict, Hasher, Order};
 pub use events::{DROPPED_SUFFIX, Entry, Events, Kind};
 pub use features::Features;
 pub use gzip::Layer;

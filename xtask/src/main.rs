@@ -18,6 +18,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Chore {
+    /// Speed and memory beside a yardstick, in one run
+    Bench(bench::BenchArguments),
     /// Write the project's small NEFF files to tests/fixtures
     Fixtures {
         /// Only compare; fails if a file differs from what the project makes
@@ -39,11 +41,6 @@ enum Chore {
         #[arg(long)]
         target: Option<String>,
     },
-    /// Measure something
-    Bench {
-        /// What: `driver` is the cost of copies through the device over the same system calls in a bare loop (with --release)
-        what: bench::What,
-    },
     /// Everything CI runs: format, lints, documentation, tests
     Test {
         /// Also the long sweeps
@@ -54,10 +51,10 @@ enum Chore {
 
 fn main() -> Result<()> {
     match Arguments::parse().chore {
+        Chore::Bench(arguments) => bench::run(&arguments),
         Chore::Fixtures { check } => fixtures::run(check),
         Chore::Errors { check } => errors::run(check),
         Chore::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
-        Chore::Bench { what } => bench::run(what),
         Chore::Test { full } => test::run(full),
     }
 }
