@@ -1,214 +1,36 @@
 //! Bodies of the fuzz targets. They are ordinary functions, so that kept inputs run as ordinary tests.
 
-use crate::container::{File, GZIP_HEADER, gzip, tar};
-use loader_core::container::{Digesting, Entry, Events, Header, HeaderView, Reader, guard};
-use loader_core::error::Error;
-use loader_core::limits::Limits;
-use loader_core::policy::Policy;
-use loader_std::file::Buffers;
-use sha2::{Digest, Sha256};
-use zerocopy::IntoBytes;
+mod container;
+mod json;
+mod manifest;
+mod script;
+
+pub use container::{chunking, gzip_stream, header, tar_archive, two_pieces, whole};
+pub use json::{diff as json_diff, lex as json_lex};
+pub use manifest::manifest;
 
 /// A target: its name, its body, and inputs to begin with.
 pub type Target = (&'static str, fn(&[u8]), fn() -> Vec<Vec<u8>>);
 
-/// All targets of the container.
-pub const TARGETS: [Target; 5] = [
-    ("header", header, header_seeds),
-    ("gzip", gzip_stream, gzip_seeds),
-    ("tar", tar_archive, tar_seeds),
-    ("container", whole, whole_seeds),
-    ("chunking", chunking, chunking_seeds),
+/// All targets.
+pub const TARGETS: [Target; 8] = [
+    ("header", header, container::header_seeds),
+    ("gzip", gzip_stream, container::gzip_seeds),
+    ("tar", tar_archive, container::tar_seeds),
+    ("container", whole, container::whole_seeds),
+    ("chunking", chunking, container::chunking_seeds),
+    ("json_lex", json_lex, json::lex_seeds),
+    ("json_diff", json_diff, json::diff_seeds),
+    ("manifest", manifest, manifest::seeds),
 ];
 
-/// Limits that keep one execution short.
-const LIMITS: Limits = Limits { inflated_bytes: 1 << 20, gzip_layers: 3, ..Limits::DEFAULT };
-const POLICY: Policy = Policy { verify_digest: false, report_digest: true, ..Policy::DEFAULT };
-
-/// What a pass reported, in a form that two passes can be compared by.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Trace {
-    entries: Vec<(Vec<u8>, u64, u64, [u8; 32])>,
-    notes: Vec<String>,
-    hasher: Sha256Of,
-}
-
-#[derive(Debug, Default)]
-struct Sha256Of(Sha256);
-
-impl PartialEq for Sha256Of {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.clone().finalize() == other.0.clone().finalize()
-    }
-}
-
-impl Eq for Sha256Of {}
-
-impl Events for Trace {
-    fn entry(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
-        self.entries.push((entry.raw_name.to_vec(), entry.size, entry.header_offset, [0; 32]));
-        self.hasher = Sha256Of::default();
-        Ok(())
-    }
-
-    fn data(&mut self, _: u64, bytes: &[u8]) -> Result<(), Error> {
-        self.hasher.0.update(bytes);
-        Ok(())
-    }
-
-    fn end(&mut self) -> Result<(), Error> {
-        if let Some(last) = self.entries.last_mut() {
-            last.3 = self.hasher.0.clone().finalize().into();
-        }
-        Ok(())
-    }
-
-    fn note(&mut self, note: Error) {
-        self.notes.push(note.to_string());
-    }
-}
-
-/// Reads a file whose pieces have the lengths that `cuts` gives, over and over.
-fn read(file: &[u8], size: Option<u64>, cuts: &[u8]) -> (Trace, Result<(), Error>) {
-    let (mut buffers, mut trace) = (Buffers::new(), Trace::default());
-    let mut reader = Reader::new(size, buffers.workspace(), &LIMITS, &POLICY, Digesting::Report);
-    let (mut rest, mut cuts) = (file, cuts.iter().cycle());
-    while !rest.is_empty() {
+/// Cuts a text into pieces of the lengths that `cuts` stands for, over and over; one piece without cuts.
+pub fn pieces<'d>(text: &'d [u8], cuts: &[u8]) -> impl Iterator<Item = &'d [u8]> {
+    let (mut rest, mut cuts) = (text, cuts.iter().cycle());
+    core::iter::from_fn(move || {
         let len = cuts.next().map_or(rest.len(), |&cut| usize::from(cut) * usize::from(cut) / 8 + 1);
         let (piece, after) = rest.split_at(len.min(rest.len()));
-        reader.feed(piece, &mut trace);
         rest = after;
-    }
-    let outcome = reader.finish(&mut trace).map(|_| ());
-    (trace, outcome)
-}
-
-/// Header fields survive being read and written; the guard never panics.
-///
-/// # Panics
-/// If a property fails.
-pub fn header(data: &[u8]) {
-    let mut raw = [0; 1024];
-    for (slot, byte) in raw.iter_mut().zip(data) {
-        *slot = *byte;
-    }
-    let Some(view) = HeaderView::of(&raw) else { return };
-    let header = Header::parse(view);
-    let mut again = header.emit();
-    assert_eq!(again.as_bytes()[..0x22C], raw[..0x22C]);
-    again.pad = view.pad;
-    assert_eq!(Header::parse(&again), header);
-    let _ = guard::enter(-1, guard::RuntimeState::Init, Some(data), &POLICY);
-    let _ = header.to_string();
-}
-
-/// Deflate data and what follows it, behind a gzip header.
-///
-/// # Panics
-/// If a property fails.
-pub fn gzip_stream(data: &[u8]) {
-    let payload = [&GZIP_HEADER[..], data].concat();
-    equal_ways(&File::new(2, payload).bytes());
-}
-
-/// A plain archive.
-///
-/// # Panics
-/// If a property fails.
-pub fn tar_archive(data: &[u8]) {
-    let mut payload = data.to_vec();
-    // A checksum is beyond a fuzzer's reach: every block that has room for one gets the right one, unless
-    // its last byte asks for the wrong one.
-    for block in payload.chunks_exact_mut(512) {
-        if block[511] != 0xEE && block[257..262] == *b"ustar" {
-            let mut head = tar::Head([0; 512]);
-            head.put(0, block).sign();
-            block.copy_from_slice(&head.0);
-        }
-    }
-    equal_ways(&File::raw(payload).bytes());
-}
-
-/// A whole file.
-///
-/// # Panics
-/// If a property fails.
-pub fn whole(data: &[u8]) {
-    equal_ways(data);
-}
-
-/// The first bytes say how the rest is cut.
-///
-/// # Panics
-/// If a property fails.
-pub fn chunking(data: &[u8]) {
-    let (cuts, file) = data.split_at(data.len().min(8));
-    let whole = read(file, Some(file.len() as u64), &[]);
-    assert_eq!(read(file, Some(file.len() as u64), cuts), whole);
-}
-
-/// One edge at a given place.
-///
-/// # Panics
-/// If it makes a difference.
-pub fn two_pieces(file: &[u8], edge: usize) {
-    let (mut buffers, mut trace) = (Buffers::new(), Trace::default());
-    let mut reader = Reader::new(None, buffers.workspace(), &LIMITS, &POLICY, Digesting::Report);
-    reader.feed(&file[..edge], &mut trace);
-    reader.feed(&file[edge..], &mut trace);
-    let outcome = reader.finish(&mut trace).map(|_| ());
-    assert_eq!((trace, outcome), read(file, None, &[]));
-}
-
-/// In one piece, in pieces, and without a known size.
-fn equal_ways(file: &[u8]) {
-    let size = Some(file.len() as u64);
-    let whole = read(file, size, &[]);
-    assert_eq!(read(file, size, &[3, 0, 60]), whole);
-    let pipe = read(file, None, &[90]);
-    assert_eq!(pipe.1, whole.1);
-}
-
-fn header_seeds() -> Vec<Vec<u8>> {
-    vec![File::base().bytes()[..1024].to_vec(), vec![0; 1024], vec![0xFF; 1024]]
-}
-
-fn gzip_seeds() -> Vec<Vec<u8>> {
-    let archive = tar::base().finish();
-    let stream = |data: &[u8]| gzip(data)[10..].to_vec();
-    vec![
-        stream(&archive),
-        [stream(&archive[..700]), gzip(&archive[700..])].concat(),
-        [stream(&archive), vec![0; 20]].concat(),
-        stream(&gzip(&archive)),
-    ]
-}
-
-fn tar_seeds() -> Vec<Vec<u8>> {
-    let mut pax = tar::Tar::new();
-    pax.pax(&[("path", b"long/name"), ("size", b"3"), ("hdrcharset", b"BINARY")]).file("m", b"abc");
-    let mut sparse = tar::Tar::new();
-    sparse.pax(&[("GNU.sparse.map", b"0,4,10,4"), ("GNU.sparse.realsize", b"14")]).file("s", b"AAAABBBB");
-    let mut text = tar::Tar::new();
-    text.pax(&[("GNU.sparse.major", b"1"), ("GNU.sparse.minor", b"0"), ("GNU.sparse.realsize", b"4")]);
-    let mut body = b"1\n0\n4\n".to_vec();
-    body.resize(512, 0);
-    body.extend(b"AAAA");
-    text.file("t", &body);
-    let mut long = tar::Tar::new();
-    long.entry(b"L", b'L', b"long name\0").head(&tar::Head::gnu(b"x", b'0', 0));
-    [tar::base(), pax, sparse, text, long].map(|tar| tar.finish()).to_vec()
-}
-
-fn whole_seeds() -> Vec<Vec<u8>> {
-    vec![
-        File::base().bytes(),
-        File::raw(tar::base().finish()).bytes(),
-        File::new(1, tar::base().finish()).bytes(),
-    ]
-}
-
-fn chunking_seeds() -> Vec<Vec<u8>> {
-    let cuts: [[u8; 8]; 3] = [[0; 8], [1, 2, 3, 50, 90, 0, 7, 9], [255; 8]];
-    cuts.iter().flat_map(|cuts| whole_seeds().into_iter().map(|file| [&cuts[..], &file].concat())).collect()
+        (!piece.is_empty()).then_some(piece)
+    })
 }

@@ -7,8 +7,8 @@ pub mod container;
 pub mod errors_page;
 pub mod fixtures;
 pub mod fuzz;
+pub mod json;
 pub mod lowering;
-
 pub mod payload;
 pub mod staging;
 pub mod trees;

@@ -11,12 +11,21 @@ use loader_std::container::VecStore;
 use loader_std::file::Buffers;
 use loader_std::inspect::Remarks;
 use loader_std::pack::{Compression, Options, pack};
+use std::cell::RefCell;
 
 /// A refusal and its whole message.
 pub type Refused = Box<(Error, String)>;
 
 /// Bytes of arena that every test file fits.
 pub const ARENA: usize = 64 << 20;
+
+/// Runs with this thread's buffers, as their last use left them: making them takes longer than reading a small file.
+pub fn with_buffers<R>(run: impl FnOnce(&mut Buffers) -> R) -> R {
+    thread_local! {
+        static BUFFERS: RefCell<Buffers> = RefCell::new(Buffers::new());
+    }
+    BUFFERS.with_borrow_mut(run)
+}
 
 /// How the members reach the readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,7 +22,7 @@ pub(crate) fn run(seconds: u32, only: Option<&str>) -> Result<()> {
             .args(["+nightly", "fuzz", "run", "--fuzz-dir"])
             .arg(&folder)
             .arg(name)
-            .args(["--", "-max_len=65536", "-print_final_stats=1", "-timeout=20"])
+            .args(["--", "-max_len=65536", "-print_final_stats=1", "-timeout=20", "-rss_limit_mb=2048"])
             .arg(format!("-max_total_time={seconds}"))
             .current_dir(workspace())
             .status()

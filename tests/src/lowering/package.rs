@@ -288,3 +288,27 @@ impl Parsed {
         &self.payload.bytes(id).expect("stored")[start..start + len]
     }
 }
+
+/// A package with something of everything.
+#[must_use]
+pub fn rich() -> Tree {
+    let copy = json!({"from": "w", "from_off": 0, "from_sizes": [8, 1], "from_steps": [1, 8], "op": "cast", "from_dtype": "uint8",
+                      "to": "SB", "to_off": 0, "to_sizes": [8, 1], "to_steps": [1, 8], "to_dtype": "uint8"});
+    let mut package = Package::base()
+        .target("cayman")
+        .var("w", json!({"type": "file", "file_name": "w.bin", "size": 64, "alignment": 64, "var_id": 2}))
+        .var("v", json!({"type": "virtual", "size": 64, "backing_variable_off": 8, "var_id": 3}))
+        .var("p", json!({"type": "pointer", "size": 8, "referenced_var_id": 3, "var_id": 4}))
+        .var("t", json!({"type": "dge-table", "list": [1, 2], "var_id": 5}))
+        .var("d", json!({"type": "tmp-buf", "size": 4, "prefix": "x", "pipe": 1, "dtype": "f", "shape": [1, 2], "var_id": 6}))
+        .queue("q", json!({"type": "data", "owner": "pool", "num_queues": 2, "semaphore_set": [1, 2]}))
+        .queue("r", json!({"type": "data", "owner": "pool", "queue_instances": ["r0", "r1"]}))
+        .key("replica_groups", json!([[[0, 1], [2]]]))
+        .key("src_target_pairs", json!([[[0, 1]]]))
+        .member("sg00/w.bin", &[7; 64]);
+    package = package.blocks(json!([
+        {"id": 0, "queue": "q", "semaphore": 1, "function_start": "f", "remote_semaphores": [3], "desc": [copy, copy]},
+        {"id": 0, "instance_name": "r1", "event": 2, "desc": [copy]},
+    ]));
+    package.twice().var_of(1, "w{0}", json!({"type": "remote", "var_id": 7})).tree()
+}

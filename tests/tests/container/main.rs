@@ -2,7 +2,6 @@
 
 mod chunking;
 mod differential;
-mod fuzz_replay;
 mod guard;
 mod gzip;
 mod header;

@@ -1,8 +1,8 @@
 //! The lexer, the cutter and the getters against serde_json, over documents made at random.
 
-use loader_core::error::Error;
-use loader_core::json::{Cutter, Element, Kind, Memory, Path, Reader, Text, Want};
+use loader_core::json::{Element, Kind, Text};
 use loader_core::limits::Limits;
+use neffload_tests::json::cut;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -30,47 +30,6 @@ fn string(element: Element<'_>) -> String {
     let text = element.text().unwrap();
     let mut buffer = vec![0; text.len()];
     String::from_utf8(text.unescape(&mut buffer).unwrap().to_vec()).unwrap()
-}
-
-/// Takes everything that lies two levels deep.
-#[derive(Default)]
-struct Taker {
-    seen: Vec<(String, u64, Vec<u8>)>,
-}
-
-impl Reader for Taker {
-    fn value(&mut self, path: &Path<'_>, _: Kind, _: u64) -> Result<Want, Error> {
-        Ok(match path.depth() {
-            0 => Want::EnterUnique,
-            1 => Want::Enter,
-            _ => Want::Take,
-        })
-    }
-
-    fn taken(&mut self, path: &Path<'_>, element: Element<'_>) -> Result<(), Error> {
-        self.seen.push((path.to_string(), element.offset(), element.bytes().to_vec()));
-        Ok(())
-    }
-
-    fn leave(&mut self, path: &Path<'_>, values: u32, offset: u64) -> Result<(), Error> {
-        self.seen.push((format!("end of {path}: {values}"), offset, Vec::new()));
-        Ok(())
-    }
-}
-
-type Cut = (Vec<(String, u64, Vec<u8>)>, Result<u64, Error>);
-
-fn cut(document: &[u8], chunk: usize, room: usize) -> Cut {
-    let (mut element, mut keys) = (vec![0; room], vec![0; room]);
-    let memory = Memory { element: &mut element, keys: &mut keys };
-    let mut cutter = Cutter::new(&Limits::DEFAULT, memory).any_root();
-    let mut taker = Taker::default();
-    let mut result = Ok(());
-    for piece in document.chunks(chunk) {
-        result = result.and_then(|()| cutter.feed(piece, &mut taker));
-    }
-    let result = result.and_then(|()| cutter.finish(&mut taker));
-    (taker.seen, result)
 }
 
 fn json() -> impl Strategy<Value = Value> {
@@ -131,7 +90,8 @@ proptest! {
         let document = respelt(&value, spell);
         let end = if end < 100 { end.min(document.len()) } else { document.len() };
         let part = &document.as_bytes()[..end];
-        prop_assert_eq!(cut(part, chunk, room), cut(part, usize::MAX, room));
+        let limits = &Limits::DEFAULT;
+        prop_assert_eq!(cut(part.chunks(chunk), limits, room), cut([part], limits, room));
     }
 
     #[test]

@@ -1,13 +1,11 @@
 //! JSONTestSuite: what must parse parses, what must not does not, and where the standard leaves the
 //! choice, ours is in a table. Every cutting of a document gives the same events and the same error.
 
-use loader_core::json::{Event, Fault, Lexer};
 use loader_core::limits::Limits;
+use neffload_tests::json::{Trace, trace};
 use neffload_tests::shared;
 use std::collections::BTreeMap;
 use std::fs;
-
-type Trace = Result<Vec<(u64, Event)>, Fault>;
 
 /// Our choice for the documents that a parser may take or leave: the numbers are grammatical, so
 /// the lexer takes them and the getters judge their size; text must be valid UTF-8 and surrogates
@@ -50,18 +48,8 @@ const FREE: [(&str, bool); 35] = [
     ("i_structure_UTF-8_BOM_empty_object.json", true),
 ];
 
-fn trace(document: &[u8], chunk: usize) -> Trace {
-    let mut lexer = Lexer::new(&Limits::DEFAULT);
-    let mut events = Vec::new();
-    for mut piece in document.chunks(chunk) {
-        while let Some(event) = lexer.next(&mut piece)? {
-            events.push((lexer.offset(), event));
-        }
-    }
-    if let Some(event) = lexer.finish()? {
-        events.push((lexer.offset(), event));
-    }
-    Ok(events)
+fn read(document: &[u8], chunk: usize) -> Trace {
+    trace(document.chunks(chunk), &Limits::DEFAULT, u16::MAX)
 }
 
 fn expected(name: &str) -> bool {
@@ -90,7 +78,7 @@ fn accepts_and_refuses_what_the_suite_says() {
     };
     assert_eq!(documents.len(), 318);
     for (name, document) in &documents {
-        let verdict = trace(document, usize::MAX);
+        let (_, verdict) = read(document, usize::MAX);
         assert_eq!(verdict.is_ok(), expected(name), "{name}: {verdict:?}");
     }
 }
@@ -101,9 +89,9 @@ fn every_cutting_gives_the_same_events_and_the_same_error() {
         return println!("skipped: no shared/corpora/json");
     };
     for (name, document) in &documents {
-        let whole = trace(document, usize::MAX);
+        let whole = read(document, usize::MAX);
         for chunk in 1..=64 {
-            assert!(trace(document, chunk) == whole, "{name} in pieces of {chunk}");
+            assert!(read(document, chunk) == whole, "{name} in pieces of {chunk}");
         }
     }
 }

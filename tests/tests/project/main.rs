@@ -3,5 +3,6 @@
 mod dependencies;
 mod documents;
 mod fixtures;
+mod fuzz_replay;
 mod layouts;
 mod pack_golden;
