@@ -13,7 +13,7 @@ use loader_core::error::NoteList;
 use loader_core::limits::Limits;
 use loader_core::manifest;
 use loader_core::policy::Policy;
-use loader_core::source::{MemberId, MemberNames, Source};
+use loader_core::source::{MemberId, MemberNames};
 use loader_std::container::{
     Ask, Survey, VecStore, digest_json, features_json, file_json, header_json, log, survey, table_json,
 };
