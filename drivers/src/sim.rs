@@ -34,10 +34,12 @@ mod content;
 mod digest;
 mod event;
 mod fault;
+pub(crate) mod fit;
 #[cfg(feature = "std")]
 mod growing;
 mod ledger;
 mod lock;
+mod queue;
 mod region;
 mod state;
 mod storage;

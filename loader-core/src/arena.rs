@@ -236,6 +236,18 @@ impl<'m> Arena<'m> {
         self.peak = self.peak.max(self.head_used().saturating_add(self.tail_used()));
     }
 
+    /// Checks that `bytes` are available for a step that would be hard to undo, and counts them as used at
+    /// once: the [high-water mark](Self::high_water) stays the least size that suffices.
+    ///
+    /// # Errors
+    /// [`ArenaFull`]; nothing is taken in either case.
+    pub fn require(&mut self, bytes: usize) -> Result<(), ArenaFull> {
+        let bytes = self.reserve(Some(bytes))?;
+        let used = self.head_used().saturating_add(self.tail_used());
+        self.peak = self.peak.max(used.saturating_add(bytes));
+        Ok(())
+    }
+
     /// Takes `count` zeroed records of `T` at the head. None are null only for `count` 0.
     ///
     /// # Errors

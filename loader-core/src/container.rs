@@ -18,7 +18,7 @@ mod text;
 mod unpack;
 mod workspace;
 
-pub use digest::{Algorithm, DigestVerdict, Order};
+pub use digest::{Algorithm, DigestVerdict, Hasher, Order};
 pub use events::{DROPPED_SUFFIX, Entry, Events, Kind};
 pub use features::Features;
 pub use gzip::Layer;
@@ -26,7 +26,7 @@ pub use header::{HEADER_BYTES, Header, HeaderView, PAYLOAD_OFFSET, Uuid};
 pub use reader::{Digesting, Progress, Reader, Summary};
 pub use resident::Resident;
 pub use store::{SliceStore, Store, StoreFull};
-pub use streamed::{KEEP_BYTES, Streamed, scan};
+pub use streamed::{KEEP_BYTES, KEEP_GRAPH_BYTES, Streamed, scan};
 pub use table::{Member, MemberTable};
 pub use tar::Extent;
 pub use text::{Lossless, Text};

@@ -4,6 +4,10 @@
 //! Methods take `&self`; a device that several threads stage onto is `Sync` as well, which only
 //! `loader-std` asks for.
 
+mod queue;
+
+pub use queue::{QueueControl, QueueId, QueueSpec, Side};
+
 use crate::arch::Arch;
 use crate::error::{DeviceCode, Error, Stage};
 use core::fmt;
@@ -207,6 +211,11 @@ pub enum DeviceError {
     ReadRefused,
     /// The operating system's errno.
     Io(i32),
+    /// A positive result of the driver: so many bytes of an argument were not copied, or a request is still
+    /// open (driver-abi.md §6). A failure, although no errno goes with it.
+    Positive(u32),
+    /// The driver's bare -1: a copy timed out, or a ring is wrong (driver-abi.md §6). Not a matter of permissions.
+    TimeoutOrRing,
 }
 
 impl DeviceError {
@@ -221,9 +230,12 @@ impl DeviceError {
             Self::AlignmentUnsupported => DeviceCode::AlignmentUnsupported,
             Self::ReadRefused => DeviceCode::ReadRefused,
             Self::Io(_) => DeviceCode::Io,
+            Self::Positive(_) => DeviceCode::Positive,
+            Self::TimeoutOrRing => DeviceCode::TimeoutOrRing,
         };
         let errno = match self {
             Self::Io(errno) => u64::from(errno.unsigned_abs()),
+            Self::Positive(number) => u64::from(number),
             _ => 0,
         };
         Error::new(stage, code).numbers(errno, 0)

@@ -43,6 +43,7 @@ pub use block::{
     ACCESS_DIMS, Access, Block, BlockAt, BlockSink, BlockSource, Constant, SOURCES_DEFAULT, SOURCES_MARIANA,
     Totals, Transfer, Transpose,
 };
+pub use chain::BUFFER_BYTES;
 pub use class::{Backing, DmaOp, Fabric, Role, VarClass};
 pub use collectives::{RankGroup, RankSet, Ranks};
 pub use definition::{Carveout, Definition, Fp8};

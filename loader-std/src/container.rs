@@ -1,5 +1,6 @@
 //! The container layer for hosts: a growable store, and surveys of whole files for tools.
 
+mod hashing;
 mod json;
 mod survey;
 mod unpacker;

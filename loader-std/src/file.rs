@@ -1,7 +1,7 @@
 //! Files and pipes as sources, and the buffers of one pass over them.
 
 use loader_core::container::{Extent, Layer, Layers, Workspace};
-use loader_core::error::{ContainerCode, Error, Stage};
+use loader_core::error::{Code, ContainerCode, Error, Stage};
 use loader_core::source::Source;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -161,16 +161,69 @@ impl Source for Input {
     }
 }
 
-/// Decoders made when a file needs them.
+/// Decoders made when a file needs them, up to a number.
 #[derive(Debug)]
-struct GrowingLayers(Vec<Layer>);
+struct GrowingLayers {
+    made: Vec<Layer>,
+    most: usize,
+}
 
 impl Layers for GrowingLayers {
     fn first(&mut self, count: usize) -> Option<&mut [Layer]> {
-        if self.0.len() < count {
-            self.0.resize_with(count, Layer::new);
+        if self.made.len() < count && count <= self.most {
+            self.made.resize_with(count, Layer::new);
         }
-        self.0.get_mut(..count)
+        self.made.get_mut(..count)
+    }
+}
+
+/// How large the buffers of a [`Workspace`] are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferSizes {
+    /// Bytes of a file that are read at a time.
+    pub input: usize,
+    /// Nested gzip layers.
+    pub layers: usize,
+    /// Longest name of an extension record; there is room for three.
+    pub name: usize,
+    /// Extents of one sparse member.
+    pub extents: usize,
+}
+
+impl BufferSizes {
+    /// Buffers that read every file the reference reads.
+    pub const MOST: Self = Self { input: 64 << 10, layers: 24, name: 1 << 20, extents: 4096 };
+    /// Buffers that read every known file.
+    pub const LEAST: Self = Self { input: 16 << 10, layers: 1, name: 512, extents: 0 };
+
+    /// Bytes of the buffers together.
+    #[must_use]
+    pub const fn bytes(self) -> usize {
+        self.input + self.inflate_bytes() + 3 * self.name + self.extent_bytes()
+    }
+
+    /// Bytes of the decoders, windows included.
+    #[must_use]
+    pub const fn inflate_bytes(self) -> usize {
+        self.layers * size_of::<Layer>()
+    }
+
+    /// Bytes of the extents.
+    #[must_use]
+    pub const fn extent_bytes(self) -> usize {
+        self.extents * size_of::<Extent>()
+    }
+
+    /// Enlarges the buffer that was too small for a file; false if none was, or it has its largest size.
+    pub fn grow(&mut self, error: &Error) -> bool {
+        let (size, most) = match error.code {
+            Code::Container(ContainerCode::LayerLimit) => (&mut self.layers, Self::MOST.layers),
+            Code::Container(ContainerCode::NameLimit) => (&mut self.name, Self::MOST.name),
+            Code::Container(ContainerCode::SparseLimit) => (&mut self.extents, Self::MOST.extents),
+            _ => return false,
+        };
+        let larger = if *size == 0 { 16 } else { *size * 2 }.min(most);
+        std::mem::replace(size, larger) != larger
     }
 }
 
@@ -185,20 +238,22 @@ pub struct Buffers {
 
 impl Buffers {
     /// Bytes that are read from a file at a time.
-    pub const INPUT: usize = 64 << 10;
-    /// Longest name of an extension record, as in the reference.
-    const NAME: usize = 1 << 20;
-    /// Extents of one sparse member; no known writer makes any.
-    const EXTENTS: usize = 4096;
+    pub const INPUT: usize = BufferSizes::MOST.input;
 
     /// Buffers that read every file the reference reads. Memory that a file does not need is not touched.
     #[must_use]
     pub fn new() -> Self {
+        Self::sized(BufferSizes::MOST)
+    }
+
+    /// Buffers of these sizes.
+    #[must_use]
+    pub fn sized(sizes: BufferSizes) -> Self {
         Self {
-            input: vec![0; Self::INPUT],
-            layers: GrowingLayers(Vec::new()),
-            names: vec![0; 3 * Self::NAME],
-            extents: vec![Extent::default(); Self::EXTENTS],
+            input: vec![0; sizes.input],
+            layers: GrowingLayers { made: Vec::new(), most: sizes.layers },
+            names: vec![0; 3 * sizes.name],
+            extents: vec![Extent::default(); sizes.extents],
         }
     }
 
@@ -217,7 +272,8 @@ impl Default for Buffers {
 
 #[cfg(test)]
 mod tests {
-    use super::{FileSource, PipeSource, split_offset};
+    use super::{BufferSizes, FileSource, PipeSource, split_offset};
+    use loader_core::error::{ContainerCode, Error, Stage};
     use loader_core::source::Source;
     use std::path::{Path, PathBuf};
 
@@ -250,5 +306,18 @@ mod tests {
         assert_eq!(&out, b"package");
         assert_eq!(source.read_at(all - 2, &mut out).unwrap(), 1);
         assert!(FileSource::new(file, all + 1).is_err());
+    }
+
+    #[test]
+    fn the_buffer_that_lacks_grows() {
+        let mut sizes = BufferSizes::LEAST;
+        let error = |code: ContainerCode| Error::new(Stage::Unpack, code);
+        assert!(
+            sizes.grow(&error(ContainerCode::SparseLimit)) && sizes.grow(&error(ContainerCode::LayerLimit))
+        );
+        assert_eq!(sizes, BufferSizes { layers: 2, extents: 16, ..BufferSizes::LEAST });
+        assert!(!sizes.grow(&error(ContainerCode::Checksum)));
+        let names = std::iter::from_fn(|| sizes.grow(&error(ContainerCode::NameLimit)).then_some(())).count();
+        assert_eq!((names, sizes.name), (11, BufferSizes::MOST.name));
     }
 }

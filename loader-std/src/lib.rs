@@ -12,6 +12,7 @@ pub mod inspect;
 pub mod loader;
 pub mod members;
 pub mod memory;
+pub mod needs;
 pub mod pack;
 pub mod report;
 pub mod runtime;
@@ -21,5 +22,5 @@ mod chain;
 mod refusal;
 
 pub use info::NeffInfo;
-pub use loader::{LoadOptions, Loader, Memory, Model};
+pub use loader::{LoadError, LoadOptions, Loader, Memory, Model};
 pub use refusal::Refusal;

@@ -1,5 +1,6 @@
-//! The project's own chores: `cargo xtask fixtures`, `cargo xtask test`, `cargo xtask errors`.
+//! The project's own chores: `cargo xtask fixtures`, `cargo xtask test`, `cargo xtask errors`, `cargo xtask bench`.
 
+mod bench;
 mod errors;
 mod fixtures;
 mod fuzz;
@@ -17,6 +18,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Chore {
+    /// Speed and memory beside a yardstick, in one run
+    Bench(bench::BenchArguments),
     /// Write the project's small NEFF files to tests/fixtures
     Fixtures {
         /// Only compare; fails if a file differs from what the project makes
@@ -48,6 +51,7 @@ enum Chore {
 
 fn main() -> Result<()> {
     match Arguments::parse().chore {
+        Chore::Bench(arguments) => bench::run(&arguments),
         Chore::Fixtures { check } => fixtures::run(check),
         Chore::Errors { check } => errors::run(check),
         Chore::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),

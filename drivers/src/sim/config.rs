@@ -9,7 +9,8 @@ pub enum Profile {
     Flat,
     /// As `Flat` with a 4 KiB guard gap on both sides of every block.
     FlatGuard,
-    /// The kernel driver's rules: small-object pool at the top of each region (staging.md §7.2).
+    /// The kernel driver's rules and addresses: HBM and core bases of driver-abi.md §9.2, small-object pool
+    /// at the top of each region (staging.md §7.2). A load gets the addresses that the driver would give.
     Driver,
     /// As `Flat`, but every request with an alignment above 1 is answered "unsupported".
     NoAlign,

@@ -123,11 +123,11 @@ impl<S: Storage, L: Lock<SimState<S>>> Device for Sim<S, L> {
     }
 
     fn state_buffer(&self, core: CoreId) -> (DevAddr, u64) {
-        super::region::state_buffer(core.0)
+        super::region::state_buffer(&self.config, core.0)
     }
 
     fn semaphore_increment(&self, core: CoreId, index: u32) -> DevAddr {
-        super::region::semaphore(core.0, index)
+        super::region::semaphore(&self.config, core.0, index)
     }
 
     fn alloc(&self, spec: &AllocSpec<'_>) -> Result<Granted, DeviceError> {

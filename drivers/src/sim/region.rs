@@ -1,28 +1,30 @@
 //! Address ranges: HBM regions, on-chip windows, registers, and the memory that was freed once.
 
 use super::config::{Config, Profile};
+use crate::map;
 use loader_core::device::{DevAddr, Place};
 
 /// Allocation granule and least allocation of the driver (staging.md §7.2, Confirmed).
 pub(super) const GRANULE: u64 = 4096;
-/// Requests up to this many bytes come from the small-object pool (staging.md §7.2, Confirmed).
-const SMALL_LIMIT: u64 = 512 << 10;
-/// Bytes of the small-object pool at the top of a region (staging.md §7.2, Confirmed).
-const SMALL_POOL: u64 = 1 << 30;
-/// Bytes of a core's on-chip window (staging.md §22, Confirmed).
-const STATE_BUFFER: u64 = 0x200_0000;
 /// Where host memory lies. Ours; only its being apart from every channel matters.
 const HOST_BASE: u64 = 0x4000_0000_0000;
 const HOST_BYTES: u64 = 1 << 40;
 
-/// The on-chip window of a core (staging.md §18.6).
-pub(super) const fn state_buffer(core: u16) -> (DevAddr, u64) {
-    (DevAddr(0x8000_0000_0000 + core as u64 * STATE_BUFFER), STATE_BUFFER)
+/// The on-chip window of a core: the driver's own map under its profile, else staging.md §18.6.
+pub(super) fn state_buffer(config: &Config, core: u16) -> (DevAddr, u64) {
+    let base = match config.profile {
+        Profile::Driver => map::core_base(config.arch, core),
+        _ => 0x8000_0000_0000 + u64::from(core) * map::STATE_BUFFER,
+    };
+    (DevAddr(base), map::STATE_BUFFER)
 }
 
-/// The increment register of a semaphore (R28, our choice).
-pub(super) const fn semaphore(core: u16, index: u32) -> DevAddr {
-    DevAddr(0xA000_0000_0000 + core as u64 * 0x400_0000 + 0x270_1800 + 4 * index as u64)
+/// The increment register of a semaphore: the driver's own map under its profile, else R28 (our choice).
+pub(super) fn semaphore(config: &Config, core: u16, index: u32) -> DevAddr {
+    DevAddr(match config.profile {
+        Profile::Driver => map::semaphore_increment(config.arch, core, index),
+        _ => 0xA000_0000_0000 + u64::from(core) * 0x400_0000 + 0x270_1800 + 4 * u64::from(index),
+    })
 }
 
 /// Number of regions: host, then main and small pool per channel.
@@ -33,7 +35,7 @@ pub(super) fn region_of(config: &Config, place: Place, size: u64, contiguous: bo
     match place {
         Place::Host => Some(0),
         Place::Hbm(channel) if channel < config.channels() => {
-            let small = config.profile == Profile::Driver && size <= SMALL_LIMIT && !contiguous;
+            let small = config.profile == Profile::Driver && size <= map::SMALL_LIMIT && !contiguous;
             Some(1 + 2 * usize::from(channel) + usize::from(small))
         }
         Place::Hbm(_) => None,
@@ -45,14 +47,17 @@ pub(super) fn range_of(config: &Config, region: usize) -> (u64, u64) {
     if region == 0 {
         return (HOST_BASE, HOST_BASE + HOST_BYTES);
     }
-    let channel = ((region - 1) / 2) as u64;
-    let base = channel << 36;
+    let channel = ((region - 1) / 2) as u8;
+    let base = match config.profile {
+        Profile::Driver => map::hbm_base(config.arch, channel),
+        _ => u64::from(channel) << 36,
+    };
     let start = base + config.reserve;
     let end = match config.profile {
         Profile::Tiny(bytes) => start + bytes,
         _ => base + config.stack_bytes(),
     };
-    let split = if config.profile == Profile::Driver { end - SMALL_POOL } else { end };
+    let split = if config.profile == Profile::Driver { end - map::SMALL_POOL } else { end };
     if region % 2 == 1 { (start, split) } else { (split, end) }
 }
 

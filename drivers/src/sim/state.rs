@@ -3,7 +3,9 @@
 use super::config::{Config, Profile};
 use super::event::{Event, EventKind, Tag};
 use super::fault::{Attempt, Count, Faults};
+use super::fit::{self, Wanted};
 use super::ledger::{Counters, Ledger};
+use super::queue::Queues;
 use super::region::{Freed, GRANULE, REGIONS, range_of, region_of};
 use super::storage::{NIL, Slot, Storage};
 use loader_core::device::{AllocSpec, CoreId, DevAddr, DeviceError, Granted, MemHandle, Place, Usage};
@@ -43,6 +45,7 @@ pub struct SimState<S> {
     pub(super) counters: Counters,
     pub(super) faults: Faults,
     pub(super) count: Count,
+    pub(super) queues: Queues,
 }
 
 impl<S: Storage> SimState<S> {
@@ -58,6 +61,7 @@ impl<S: Storage> SimState<S> {
             counters: Counters::default(),
             faults: Faults::NONE,
             count: Count::default(),
+            queues: Queues::NONE,
         };
         state.chain_free(0);
         state
@@ -147,9 +151,7 @@ impl<S: Storage> SimState<S> {
         let guard = if self.config.profile == Profile::FlatGuard { GRANULE } else { 0 };
         let reserved = spec.size.checked_next_multiple_of(GRANULE).ok_or(DeviceError::BadRequest)?;
         let wanted = Wanted { bytes: reserved, align: spec.align.max(GRANULE), guard };
-        let gap =
-            if spec.contiguous { self.last_fit(region, wanted) } else { self.first_fit(region, wanted) };
-        let (base, before) = gap.ok_or(DeviceError::OutOfMemory)?;
+        let (region, base, before) = self.find(region, spec, wanted).ok_or(DeviceError::OutOfMemory)?;
         let slot = self.take_slot()?;
         self.link(slot, region, before);
         let entry = &mut self.storage.slots_mut()[slot as usize];
@@ -203,39 +205,30 @@ impl<S: Storage> SimState<S> {
         Ok(slot)
     }
 
-    /// Lowest fitting address, and the slot after which it lies (`NIL` for the front).
-    fn first_fit(&self, region: usize, wanted: Wanted) -> Option<(u64, u32)> {
-        let (mut cursor, end) = range_of(&self.config, region);
-        let mut before = NIL;
-        let mut next = self.heads[region];
-        loop {
-            let limit = self.storage.slots().get(next as usize).map_or(end, |slot| slot.base);
-            if let Some(base) = wanted.lowest(cursor, limit) {
-                return Some((base, before));
-            }
-            let slot = self.storage.slots().get(next as usize)?;
-            cursor = slot.base + slot.reserved;
-            before = next;
-            next = slot.next;
-        }
+    /// The blocks of a region by address, as the placement rule wants them.
+    fn blocks(&self, region: usize) -> impl Iterator<Item = (u32, u64, u64)> + '_ {
+        Chain { slots: self.storage.slots(), at: self.heads[region] }
+            .map(|live| (live.handle.slot, live.base.0, live.reserved))
     }
 
-    /// Highest fitting address: contiguous scratchpad pages grow down (staging.md §7.2, R41).
-    fn last_fit(&self, region: usize, wanted: Wanted) -> Option<(u64, u32)> {
-        let (mut cursor, end) = range_of(&self.config, region);
-        let mut best = None;
-        let mut before = NIL;
-        let mut next = self.heads[region];
-        loop {
-            let limit = self.storage.slots().get(next as usize).map_or(end, |slot| slot.base);
-            if let Some(base) = wanted.highest(cursor, limit) {
-                best = Some((base, before));
-            }
-            let Some(slot) = self.storage.slots().get(next as usize) else { return best };
-            cursor = slot.base + slot.reserved;
-            before = next;
-            next = slot.next;
-        }
+    /// The regions that may serve a request, best first: the driver's pools stand in for each other
+    /// (driver-abi.md §7.4).
+    fn candidates(&self, region: usize, spec: &AllocSpec<'_>) -> [Option<usize>; 2] {
+        let paired = self.config.profile == Profile::Driver && region > 0 && !spec.contiguous;
+        [Some(region), paired.then(|| ((region - 1) ^ 1) + 1)]
+    }
+
+    /// The region, the address and the slot after which it lies.
+    fn find(&self, region: usize, spec: &AllocSpec<'_>, wanted: Wanted) -> Option<(usize, u64, u32)> {
+        self.candidates(region, spec).into_iter().flatten().find_map(|region| {
+            let (range, blocks) = (range_of(&self.config, region), self.blocks(region));
+            let found = if spec.contiguous {
+                fit::highest(range, blocks, wanted)
+            } else {
+                fit::lowest(range, blocks, wanted)
+            };
+            found.map(|(base, before)| (region, base, before.unwrap_or(NIL)))
+        })
     }
 
     fn link(&mut self, slot: u32, region: usize, before: u32) {
@@ -312,27 +305,6 @@ impl<S: Storage> SimState<S> {
         self.counters.frees += 1;
         self.log(EventKind::Free, slot.base, slot.size);
         Ok(())
-    }
-}
-
-/// A request inside a region.
-#[derive(Clone, Copy)]
-struct Wanted {
-    bytes: u64,
-    align: u64,
-    guard: u64,
-}
-
-impl Wanted {
-    fn lowest(self, from: u64, to: u64) -> Option<u64> {
-        let base = from.checked_add(self.guard)?.checked_next_multiple_of(self.align)?;
-        (base.checked_add(self.bytes)?.checked_add(self.guard)? <= to).then_some(base)
-    }
-
-    fn highest(self, from: u64, to: u64) -> Option<u64> {
-        let top = to.checked_sub(self.guard)?.checked_sub(self.bytes)?;
-        let base = top - top % self.align;
-        (base >= from.checked_add(self.guard)?).then_some(base)
     }
 }
 

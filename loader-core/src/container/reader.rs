@@ -35,6 +35,7 @@ use super::{PayloadShape, gates, guard};
 use crate::error::{ContainerCode, Error, Stage};
 use crate::limits::Limits;
 use crate::policy::Policy;
+use core::ops::Range;
 
 /// What to do about the payload digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +88,8 @@ pub struct Reader<'w> {
     size: Option<u64>,
     policy: Policy,
     digesting: Digesting,
+    /// The caller computes the digest.
+    elsewhere: bool,
     head: [u8; HEADER_BYTES],
     /// File bytes taken so far.
     taken: u64,
@@ -114,6 +117,7 @@ impl<'w> Reader<'w> {
             size,
             policy: *policy,
             digesting,
+            elsewhere: false,
             head: [0; HEADER_BYTES],
             taken: 0,
             header: None,
@@ -123,6 +127,30 @@ impl<'w> Reader<'w> {
             archive: Archive::new(work, limits),
             closed: false,
             result: Ok(()),
+        }
+    }
+
+    /// Leaves the digest to the caller, as one with a second processor wants: see [`Self::digest_due`]. To be
+    /// called before the first byte.
+    pub const fn leave_digest(&mut self) {
+        self.elsewhere = true;
+    }
+
+    /// Which digest the caller owes, and of which bytes of the file; once the header has passed its gates.
+    #[must_use]
+    pub fn digest_due(&self) -> Option<(Algorithm, Range<u64>)> {
+        let due = self.elsewhere && self.digesting != Digesting::Skip;
+        let header = self.header.as_ref().filter(|_| due)?;
+        Some((self.algorithm?, PAYLOAD_OFFSET..header.payload_end()))
+    }
+
+    /// Takes that digest, when all of the file was fed and before [`Self::finish`]. Without it the digest
+    /// counts as not matching.
+    pub fn give_digest(&mut self, computed: [u8; 32]) {
+        if let (Some(header), Some(algorithm), Some(verdict)) =
+            (&self.header, self.algorithm, &mut self.digest)
+        {
+            *verdict = DigestVerdict::new(header, algorithm, computed);
         }
     }
 
@@ -181,7 +209,7 @@ impl<'w> Reader<'w> {
         match self.judge(size) {
             Ok((header, algorithm)) => {
                 self.algorithm = Some(algorithm);
-                let wanted = self.digesting != Digesting::Skip;
+                let wanted = self.digesting != Digesting::Skip && !self.elsewhere;
                 self.hasher = wanted.then(|| Hasher::new(algorithm));
                 self.result = events.header(&header);
                 self.closed = self.result.is_err();
@@ -217,7 +245,8 @@ impl<'w> Reader<'w> {
                 hasher.update(piece);
             }
             self.archive.feed(piece, events);
-            if piece.len() == left || (self.hasher.is_none() && self.archive.result().is_some()) {
+            let skipped = self.digesting == Digesting::Skip;
+            if piece.len() == left || (skipped && self.archive.result().is_some()) {
                 self.window_ends(events);
             }
         }

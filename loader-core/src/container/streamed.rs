@@ -15,6 +15,10 @@ use crate::source::{MemberId, Payload, Source, Visitor};
 /// Members up to this size are worth keeping from the first pass on (DESIGN: streamed mode).
 pub const KEEP_BYTES: u64 = 4096;
 
+/// The graph manifest is worth keeping up to this size: the chain of names starts with it, and it is the last
+/// member of every known file, so reading it again would cost a pass of its own.
+pub const KEEP_GRAPH_BYTES: u64 = 65536;
+
 /// No store at all.
 #[derive(Debug)]
 enum Nowhere {}
@@ -30,7 +34,7 @@ impl Store for Nowhere {
 }
 
 /// Checks the file as [`super::unpack`] does, but keeps only the table, and in the arena the content of
-/// members of at most `keep` bytes (0 keeps none).
+/// members of at most `keep` bytes and of a graph manifest of at most [`KEEP_GRAPH_BYTES`] (0 keeps none).
 ///
 /// # Errors
 /// As [`super::unpack`].

@@ -2,6 +2,7 @@
 
 use super::events::{Entry, Events};
 use super::reader::{Digesting, Progress, Reader};
+use super::streamed::KEEP_GRAPH_BYTES;
 use super::table::{Builder, Kept};
 use super::{Container, Store, Workspace};
 use crate::arena::Arena;
@@ -105,13 +106,23 @@ pub(super) struct Collect<'a, 'm, K: Store, N: Notes> {
     pub(super) notes: &'a mut N,
 }
 
+/// Names of a graph manifest (manifests.md §4).
+const GRAPHS: [&[u8]; 2] = [b"neff.json", b"kelp.json"];
+
+impl<K: Store, N: Notes> Collect<'_, '_, K, N> {
+    /// The largest size of a member of that name that is kept in the arena.
+    fn keep_of(&self, name: &[u8]) -> u64 {
+        if self.keep > 0 && GRAPHS.contains(&name) { self.keep.max(KEEP_GRAPH_BYTES) } else { self.keep }
+    }
+}
+
 impl<K: Store, N: Notes> Events for Collect<'_, '_, K, N> {
     fn entry(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
         self.current = None;
         let Some(name) = entry.table_name() else { return Ok(()) };
         let keep = match &self.store {
             Some(store) => Kept::InStore(u64::try_from(store.bytes().len()).unwrap_or(u64::MAX)),
-            None if entry.size <= self.keep => Kept::InArena,
+            None if entry.size <= self.keep_of(name) => Kept::InArena,
             None => Kept::No,
         };
         let push = self.builder.push(self.arena, name, entry.size, keep);

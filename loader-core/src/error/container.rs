@@ -87,16 +87,16 @@ codes! {
         ArenaFull = 'C' 801, Resource, "the arena is full: {a} bytes needed, {b} available", "an arena that holds this file", "Give a larger arena; `neffload plan FILE` prints the exact need.";
         Internal = 'C' 901, Failure, "internal invariant broken: {name}", "", "Please report this with the file.";
 
-        WCrc = 'W' 501, Success, "the gzip trailer's CRC-32 is {a:x}, the data's is {b:x}", "", "The runtime does not look, but the file is damaged.";
-        WLength = 'W' 502, Success, "the gzip trailer counts {a} bytes, the data has {b}", "", "The runtime does not look, but the file is damaged.";
-        WAfterStream = 'W' 503, Success, "bytes that are not zero follow the gzip stream", "", "";
-        WAfterEnd = 'W' 504, Success, "the compressed stream is damaged after the end of the archive", "", "";
-        WDuplicate = 'W' 505, Success, "member {name} occurs again; the last one counts", "", "";
-        WNoEndMarker = 'W' 506, Success, "the archive has no end marker", "", "";
-        WLink = 'W' 507, Success, "member {name} is a link or a device; it counts as empty", "", "";
-        WSparse = 'W' 508, Success, "member {name} is sparse", "", "";
-        WUnsafeName = 'W' 509, Success, "member name {name} leaves the archive's folder", "", "";
-        WTrailing = 'W' 510, Success, "{a} bytes follow the payload", "", "";
-        WNotVerified = 'W' 511, Success, "the stored digest differs from the payload's", "", "";
+        WCrc = 'W' 701, Success, "the gzip trailer's CRC-32 is {a:x}, the data's is {b:x}", "", "The runtime does not look, but the file is damaged.";
+        WLength = 'W' 702, Success, "the gzip trailer counts {a} bytes, the data has {b}", "", "The runtime does not look, but the file is damaged.";
+        WAfterStream = 'W' 703, Success, "bytes that are not zero follow the gzip stream", "", "";
+        WAfterEnd = 'W' 704, Success, "the compressed stream is damaged after the end of the archive", "", "";
+        WDuplicate = 'W' 705, Success, "member {name} occurs again; the last one counts", "", "";
+        WNoEndMarker = 'W' 706, Success, "the archive has no end marker", "", "";
+        WLink = 'W' 707, Success, "member {name} is a link or a device; it counts as empty", "", "";
+        WSparse = 'W' 708, Success, "member {name} is sparse", "", "";
+        WUnsafeName = 'W' 709, Success, "member name {name} leaves the archive's folder", "", "";
+        WTrailing = 'W' 710, Success, "{a} bytes follow the payload", "", "";
+        WNotVerified = 'W' 711, Success, "the stored digest differs from the payload's", "", "";
     }
 }

@@ -20,6 +20,7 @@ codes! {
         /// The group's owner core belongs to someone else (staging.md §8.4).
         CoreOwnership = 'S' 107, Invalid, "core {a} of the HBM group is not owned by this process", "all cores of the group", "";
 
+        TooManyLibraries = 'S' 215, Invalid, "a subgraph has {a} ucode libraries", "at most {b}", "";
         MemberLength = 'S' 214, Invalid, "a member holds {a} bytes, {b} are needed", "a payload as long as declared", "";
         ConstantLength = 'S' 201, Invalid, "constant {name} holds {a} bytes, its variable {b}", "a payload as long as the variable", "";
         DuplicateVariable = 'S' 202, Invalid, "two variables have the id {a}", "unique ids", "";
@@ -43,14 +44,10 @@ codes! {
         SidesDiffer = 'S' 402, Invalid, "a descriptor of queue {name} reads {a} and writes {b} bytes", "the same amount on both sides", "";
         DescriptorForm = 'S' 403, Invalid, "a descriptor of queue {name} has a form that cannot be expanded", "data descriptors with 1 to 32 sources", "";
         TemplateLimit = 'S' 404, Invalid, "variable {a} at offset {b} does not fit a template address", "an id below 2^19 and an offset below 2^36", "";
-        PaddedCount = 'S' 405, Invalid, "a ring with {a} entries cannot be padded to {b}", "", "";
-        RingPointer = 'S' 406, Invalid, "the ring pointer {a:#x} selects both halves or none", "exactly one of bits 62 and 63", "";
-        EmptySet = 'S' 407, Invalid, "the indirect-copy ring {name} has an empty set", "at least one entry", "";
         ApproximateBlock = 'S' 408, Invalid, "block {a} of queue {name} can only be approximated", "a plain copy", "Load without --strict.";
         ExpansionLimit = 'S' 410, Resource, "the descriptors of a subgraph make more than {a} ring entries", "at most {a}", "Raise the limit on ring entries.";
         IoInDataRing = 'S' 411, Invalid, "queue {name} moves data of {name2}, which has no address before it runs", "inputs and outputs in queues of type in or out", "";
         ApproximateTable = 'S' 412, Invalid, "{a} activation and DVE tables are placed without the rings that load them", "an exact translation", "Load without --strict.";
-        NoSemaphoreSource = 'S' 409, Failure, "a block with a semaphore has no source word", "", "";
 
         StreamRemainder = 'S' 501, Invalid, "the {name} stream has {a} bytes", "a multiple of 64", "";
         ExtensionAlone = 'S' 502, Invalid, "slot {a} of {name} is an extension (da) without its instruction", "a d4 or d9 before it", "";
@@ -73,7 +70,6 @@ codes! {
         Busy = 'S' 603, Timeout, "model {a} is still in use", "", "Stop using it; its memory is freed by the last user.";
         Worker = 'S' 604, Failure, "the thread that stages core {a} did not finish", "", "";
         IdsExhausted = 'S' 605, Resource, "all model ids are used up", "", "Restart the process.";
-        DatastoreFull = 'S' 606, Resource, "the datastore holds {a} objects", "at most 64", "";
 
         ArenaFull = 'S' 801, Resource, "the arena is full: {a} bytes needed, {b} available", "an arena that holds this file", "Give a larger arena; `neffload plan FILE` prints the exact need.";
         Internal = 'S' 901, Failure, "internal invariant broken: {name}", "", "Please report this with the file.";

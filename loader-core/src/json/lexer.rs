@@ -15,7 +15,7 @@ mod word;
 use super::fault::{Expected, Fault, Found};
 use super::kind::Kind;
 use crate::limits::Limits;
-use number::Number;
+use number::{Number, after_integers};
 use stack::Stack;
 use text::Text;
 
@@ -220,6 +220,13 @@ impl Lexer {
                     Some(word) => return self.rest(State::Word(word)),
                     None => self.to(State::After, Event::End(word.kind)),
                 },
+                State::FirstItem if self.depth() > depth => match after_integers(input) {
+                    Some(rest) => self.passed(rest, input),
+                    None => match self.structure(input)? {
+                        Some(event) => event,
+                        None => return Ok(None),
+                    },
+                },
                 _ => match self.structure(input)? {
                     Some(event) if WHOLE => self.completed(event, input),
                     Some(event) => event,
@@ -231,6 +238,13 @@ impl Lexer {
             }
             self.whole = 0;
         }
+    }
+
+    /// Passes over an array of plain integers that nobody looks into.
+    fn passed<'b>(&mut self, rest: &'b [u8], input: &mut &'b [u8]) -> Event {
+        *input = rest;
+        self.stack.pop();
+        self.to(State::After, Event::End(Kind::Array))
     }
 
     /// Takes the rest of a key or scalar that has just begun, if all of it is there and plain.

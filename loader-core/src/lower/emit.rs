@@ -63,11 +63,8 @@ pub fn lower_from<'m, I: Input, T: Transfers>(
     notes: &mut impl Notes,
 ) -> Result<Kbins<'m>, Error> {
     let dims = measure(input, limits, policy)?;
-    let available = arena.available();
     let needed = usize::try_from(dims.needed()).unwrap_or(usize::MAX);
-    if needed > available {
-        return Err(Error::arena(Stage::Lower, ArenaFull { needed, available }));
-    }
+    arena.require(needed).map_err(|full| Error::arena(Stage::Lower, full))?;
     let mark = arena.mark();
     let subject = Subject { input, limits, policy, sg: 0 };
     match build(arena, subject, transfers, notes, &dims) {

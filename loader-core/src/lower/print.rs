@@ -5,7 +5,7 @@
 //! use loader_core::lower::record::PatchEntry;
 //!
 //! let text = print::record("patch", &PatchEntry::default()).to_string();
-//! assert!(text.contains("     8  kind"));
+//! assert!(text.contains("     8  patch.kind = 0 (insert)"));
 //! ```
 
 use super::kbins::KbinView;

@@ -2,6 +2,8 @@
 
 mod end;
 pub(crate) mod index;
+mod key;
+mod memo;
 mod transfer;
 pub(crate) mod visit;
 pub(crate) mod walk;

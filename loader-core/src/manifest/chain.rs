@@ -26,6 +26,9 @@ const ELEMENT: usize = 8192;
 /// Bytes for the keys of one path: a variable's name and the known words around it.
 const KEYS: usize = 8192;
 
+/// Bytes that S2 works with apart from the arena, the payload's own buffers and its stack frames.
+pub const BUFFER_BYTES: usize = size_of::<Buffers>();
+
 /// The buffers of S2, apart from the arena.
 pub(super) struct Buffers {
     element: [u8; ELEMENT],

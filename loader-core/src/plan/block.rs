@@ -114,7 +114,7 @@ pub fn take<D: Device>(device: &D, core: CoreId, want: &Want<'_>) -> Result<Take
 fn refusal(error: DeviceError, want: &Want<'_>) -> Error {
     let failed = error.at(Stage::Plan);
     match error {
-        DeviceError::Io(_) => failed.name(want.tag.as_bytes()),
+        DeviceError::Io(_) | DeviceError::Positive(_) => failed.name(want.tag.as_bytes()),
         _ => failed.numbers(want.size, want.align).name(want.usage.name().as_bytes()),
     }
 }

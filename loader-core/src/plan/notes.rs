@@ -224,7 +224,8 @@ impl Work<'_, '_> {
             return Ok(None);
         }
         let at = u64::from(note.source.get());
-        let missing = Error::new(Stage::Plan, StageCode::UnknownBlock).numbers(at, u64::from(id));
+        let missing =
+            Error::new(Stage::Plan, StageCode::UnknownBlock).numbers(at, u64::from(id)).third(queue.into());
         Err(missing.name(engine_name(note.engine)).element(note.source.get()).subgraph(self.core))
     }
 

@@ -263,10 +263,20 @@ fn prepare<'m, P: Payload<'m>>(
     let mark = arena.mark();
     let notes = read(payload, &mut programs, arena)?;
     for (index, draft) in (0u8..).zip(drafts.iter_mut()) {
-        draft.programs = sort_out(index, &programs, &notes, &draft.rings, policy, arena)?;
+        draft.programs = sort_out(index, &programs, &notes, &draft.rings, policy, arena)
+            .map_err(|error| with_queue(error, &draft.kbin))?;
     }
     arena.release_tail(mark);
     Ok(())
+}
+
+/// Names the queue of a trigger without a block, of which only the position is known until here.
+fn with_queue(error: Error, kbin: &KbinView<'_>) -> Error {
+    if error.code != StageCode::UnknownBlock.into() {
+        return error;
+    }
+    let queue = usize::try_from(error.at.c).ok().and_then(|position| kbin.queues().nth(position));
+    queue.map_or(error, |queue| error.name2(queue.name()))
 }
 
 /// Core that holds the scratchpad: the first of the HBM group (staging.md §8.4; default Inferred).

@@ -133,6 +133,3 @@ impl Code<'_> {
             .numbers(u64::from(source), 0)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -19,7 +19,7 @@ const TABLE_ALIGN: u64 = 64;
 /// Bytes and alignment of the source word of semaphore copies (R28).
 const WORD: u64 = 4;
 /// Most ucode libraries of a model (staging.md §22, Confirmed).
-pub(super) const MOST_LIBRARIES: usize = 9;
+const MOST_LIBRARIES: usize = 9;
 
 /// One block that is needed, and the bytes of the file that fill it.
 #[derive(Clone, Copy, Debug)]
@@ -182,6 +182,12 @@ impl<'m> Core<'m> {
     fn libraries(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
         if self.arch != Arch::Sunda {
             return Ok(());
+        }
+        let count = self.kbin.ucode_libs().count();
+        if count > MOST_LIBRARIES {
+            let wide = |n| u64::try_from(n).unwrap_or(u64::MAX);
+            let many = Error::new(Stage::Plan, StageCode::TooManyLibraries);
+            return Err(many.numbers(wide(count), wide(MOST_LIBRARIES)));
         }
         for (index, library) in self.kbin.ucode_libs().enumerate() {
             let blob = library.content.filter(|blob| blob.member_id().is_some() && blob.len.get() > 0);

@@ -1,5 +1,6 @@
 //! One pass over a file, everything S0 and S1 find out about it, refused or not.
 
+use super::hashing::Hashing;
 use crate::file::Buffers;
 use loader_core::container::{
     DigestVerdict, Digesting, Entry, Events, Header, PAYLOAD_OFFSET, PayloadShape, Progress, Reader,
@@ -10,6 +11,9 @@ use loader_core::policy::Policy;
 use loader_core::source::Source;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::thread;
 
 /// What a survey keeps besides the verdict.
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,7 +79,11 @@ impl Survey {
     }
 }
 
-/// Reads a file from its start to its end. `progress` is told the bytes done so far.
+/// Files from this size on are worth a second thread for their digest.
+const LARGE: u64 = 1 << 20;
+
+/// Reads a file from its start to its end. `progress` is told the bytes done so far. The payload digest of a
+/// large file is computed on a second thread.
 ///
 /// # Errors
 /// The source's refusal to be read. A refused file is not an error: see [`Survey::error`].
@@ -85,33 +93,100 @@ pub fn survey<S: Source>(
     policy: &Policy,
     limits: &Limits,
     ask: Ask,
-    mut progress: impl FnMut(u64),
+    progress: impl FnMut(u64),
 ) -> Result<Survey, Error> {
     let mut work = buffers.workspace();
     let input = std::mem::take(&mut work.input);
-    let mut reader = Reader::new(source.len(), work, limits, policy, Digesting::of(policy));
-    let mut gather = Gather::new(ask);
-    let mut whole = ask.file_digest.then(Sha256::new);
-    let (mut at, mut done) = (0, false);
-    loop {
-        let count = source.read_at(at, input)?;
-        let piece = &input[..count];
-        if piece.is_empty() {
-            break;
+    let digesting = Digesting::of(policy);
+    let reader = Reader::new(source.len(), work, limits, policy, digesting);
+    let whole = ask.file_digest.then(Sha256::new);
+    let mut pass = Pass { reader, gather: Gather::new(ask), whole, at: 0, done: false, progress };
+    if digesting != Digesting::Skip && source.len().is_some_and(|len| len >= LARGE) {
+        thread::scope(|scope| match Hashing::start(scope) {
+            Ok(hashing) => pass.run_beside(source, hashing),
+            Err(_) => pass.run(source, input),
+        })?;
+    } else {
+        pass.run(source, input)?;
+    }
+    let Pass { mut reader, mut gather, whole, at, .. } = pass;
+    let outcome = reader.finish(&mut gather);
+    let size = source.len().unwrap_or(at);
+    Ok(gather.into_survey(size, whole.map(|whole| whole.finalize().into()), &reader, outcome))
+}
+
+/// A survey that is under way.
+struct Pass<'w, P> {
+    reader: Reader<'w>,
+    gather: Gather,
+    whole: Option<Sha256>,
+    /// File bytes taken so far.
+    at: u64,
+    /// The reader needs no more of them.
+    done: bool,
+    progress: P,
+}
+
+impl<P: FnMut(u64)> Pass<'_, P> {
+    fn run<S: Source>(&mut self, source: &mut S, input: &mut [u8]) -> Result<(), Error> {
+        while self.wants_more() {
+            let count = source.read_at(self.at, input)?;
+            if count == 0 {
+                break;
+            }
+            self.take(&input[..count]);
         }
-        if let Some(whole) = &mut whole {
+        Ok(())
+    }
+
+    /// The same, with the payload digest computed by `hashing` meanwhile.
+    fn run_beside<S: Source>(&mut self, source: &mut S, mut hashing: Hashing<'_>) -> Result<(), Error> {
+        self.reader.leave_digest();
+        while self.wants_more() {
+            let mut buffer = hashing.buffer();
+            let bytes = Arc::make_mut(&mut buffer);
+            bytes.resize(Buffers::INPUT, 0);
+            let count = source.read_at(self.at, bytes)?;
+            bytes.truncate(count);
+            if count == 0 {
+                break;
+            }
+            // The first piece shows how much is to be digested; from then on both work at the same time.
+            let (start, ahead) = (self.at, self.reader.digest_due());
+            if let Some((algorithm, window)) = &ahead {
+                hashing.take(*algorithm, &buffer, within(window, start, count));
+            }
+            self.take(&buffer);
+            match self.reader.digest_due().filter(|_| ahead.is_none()) {
+                Some((algorithm, window)) => hashing.take(algorithm, &buffer, within(&window, start, count)),
+                None if ahead.is_none() => hashing.keep(buffer),
+                None => {}
+            }
+        }
+        if let Some(digest) = hashing.finish() {
+            self.reader.give_digest(digest);
+        }
+        Ok(())
+    }
+
+    const fn wants_more(&self) -> bool {
+        !self.done || self.whole.is_some()
+    }
+
+    fn take(&mut self, piece: &[u8]) {
+        if let Some(whole) = &mut self.whole {
             whole.update(piece);
         }
-        at += count as u64;
-        done = done || reader.feed(piece, &mut gather) == Progress::Done;
-        progress(at);
-        if done && whole.is_none() {
-            break;
-        }
+        self.at += piece.len() as u64;
+        self.done = self.done || self.reader.feed(piece, &mut self.gather) == Progress::Done;
+        (self.progress)(self.at);
     }
-    let size = source.len().unwrap_or(at);
-    let outcome = reader.finish(&mut gather);
-    Ok(gather.into_survey(size, whole.map(|whole| whole.finalize().into()), &reader, outcome))
+}
+
+/// The part of a piece that lies in the window; the piece has `count` bytes and begins at `start`.
+fn within(window: &Range<u64>, start: u64, count: usize) -> Range<usize> {
+    let place = |at: u64| usize::try_from(at.saturating_sub(start)).unwrap_or(count).min(count);
+    place(window.start)..place(window.end)
 }
 
 /// Takes the events of a pass.

@@ -1,5 +1,6 @@
 //! Guards: a loaded model that is unloaded when dropped, and a use that keeps one on the device.
 
+use super::facts::{Facts, LoadTimes};
 use super::registry::Entry;
 use super::{Loader, lock};
 use loader_core::device::Device;
@@ -9,41 +10,18 @@ use loader_core::plan::record::{Bridge, Registered};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long each stage of a load took.
-#[derive(Clone, Copy, Debug, Default)]
-#[allow(missing_docs, reason = "the stages by name")]
-pub struct LoadTimes {
-    pub guard: Duration,
-    pub unpack: Duration,
-    pub manifest: Duration,
-    pub lower: Duration,
-    pub plan: Duration,
-    pub stage: Duration,
-    pub register: Duration,
-    pub total: Duration,
-}
-
 /// A loaded model. Dropping it unloads it.
 #[derive(Debug)]
 pub struct Model<'l, 'm, D: Device> {
     loader: &'l Loader<D>,
     h_nn: u32,
     plan: Plan<'m>,
-    times: LoadTimes,
-    notes: Vec<Error>,
-    arena_bytes: usize,
+    facts: Facts,
 }
 
 impl<'l, 'm, D: Device> Model<'l, 'm, D> {
-    pub(super) const fn new(
-        loader: &'l Loader<D>,
-        h_nn: u32,
-        plan: Plan<'m>,
-        times: LoadTimes,
-        notes: Vec<Error>,
-        arena_bytes: usize,
-    ) -> Self {
-        Self { loader, h_nn, plan, times, notes, arena_bytes }
+    pub(super) const fn new(loader: &'l Loader<D>, h_nn: u32, plan: Plan<'m>, facts: Facts) -> Self {
+        Self { loader, h_nn, plan, facts }
     }
 
     /// Its public handle.
@@ -64,22 +42,28 @@ impl<'l, 'm, D: Device> Model<'l, 'm, D> {
         &self.plan
     }
 
+    /// What the load found, how long it took and what it used.
+    #[must_use]
+    pub const fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
     /// How long the load took.
     #[must_use]
     pub const fn times(&self) -> &LoadTimes {
-        &self.times
+        &self.facts.times
     }
 
     /// Remarks of the load.
     #[must_use]
     pub fn notes(&self) -> &[Error] {
-        &self.notes
+        &self.facts.notes
     }
 
     /// Most bytes of arena that were in use.
     #[must_use]
-    pub const fn arena_bytes(&self) -> usize {
-        self.arena_bytes
+    pub fn arena_bytes(&self) -> usize {
+        self.facts.arena_bytes()
     }
 
     /// Unloads it; waits for its uses until `deadline` has passed.

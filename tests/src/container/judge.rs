@@ -9,11 +9,14 @@ use loader_core::source::{MemberId, Payload, Source, Visitor};
 use loader_std::container::VecStore;
 use loader_std::file::Buffers;
 
+/// Names and contents, in the table's order.
+pub(super) type Listing = Vec<(Vec<u8>, Vec<u8>)>;
+
 /// What S0 and S1 say about a file.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// Members in the table's order, with their content; or the refusal.
-    pub result: Result<Vec<(Vec<u8>, Vec<u8>)>, Error>,
+    pub result: Result<Listing, Error>,
     /// Codes of the remarks, in order.
     pub notes: Vec<String>,
     /// How the header holds the digest.
@@ -246,7 +249,7 @@ struct Take {
 impl Visitor for Take {
     fn wants(&mut self, id: MemberId) -> bool {
         assert_eq!(self.open, None);
-        let wanted = id.0 % self.step == 0;
+        let wanted = id.0.is_multiple_of(self.step);
         if wanted {
             self.got.push((id, Vec::new()));
             self.open = Some(id);

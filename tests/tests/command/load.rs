@@ -146,6 +146,48 @@ fn a_dump_does_not_depend_on_threads_or_on_streaming() {
 }
 
 #[test]
+fn rounds_share_one_device() {
+    let file = fixture("cayman-2core");
+    for options in [&["--repeat", "4"][..], &["--repeat", "4", "--max-memory", "8M"]] {
+        let (status, document) = load(&file, options);
+        assert_eq!(status, 0);
+        let handle = document["model"]["h_nn"].as_u64().unwrap();
+        assert!((1..=4).contains(&handle), "{handle}");
+        assert_eq!(document["model"]["h_model"], handle);
+        assert!(document["timing_ns"]["register"].as_u64().unwrap() > 0);
+    }
+    let traced =
+        run(["load", "--trace", "--repeat", "3"].iter().map(AsRef::as_ref).chain([file.as_os_str()]));
+    let once = run(["load", "--trace"].iter().map(AsRef::as_ref).chain([file.as_os_str()]));
+    let lines = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).lines().count();
+    assert!(lines(&once) > 10);
+    assert_eq!(lines(&traced), 3 * lines(&once));
+}
+
+#[test]
+fn a_refusal_names_its_member_however_the_file_is_held() {
+    let file = fixture("inf1-1core");
+    let (_, resident) = load(&file, &[]);
+    let (_, streamed) = load(&file, &["--max-memory", "8M"]);
+    assert_eq!(resident["verdict"]["member"], "kelf-a.json");
+    assert_eq!(resident, streamed);
+}
+
+#[test]
+fn a_dump_prints_every_record_with_its_offset() {
+    let scratch = Scratch::new("dump-records");
+    let folder = scratch.join("dump");
+    dump(&fixture("mariana-gather"), &folder, &[]);
+    for core in 0..2 {
+        let text = std::fs::read_to_string(folder.join(format!("kbin-{core}.txt"))).unwrap();
+        let records = ["kbin.", "engine.", "blob.", "queue.", "ring.", "mem_ref.", "desc."];
+        let found = records.map(|record| text.contains(&format!("  {record}")));
+        // The second core moves nothing of its own.
+        assert_eq!(found, [true, true, true, true, true, true, core == 0]);
+    }
+}
+
+#[test]
 fn strict_refuses_what_is_not_understood() {
     let (status, document) = load(&fixture("sunda-1core"), &["--strict"]);
     assert_eq!(status, 1);

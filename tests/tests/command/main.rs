@@ -4,4 +4,6 @@ mod container;
 mod inspect;
 mod load;
 mod pack;
+mod plan;
+mod streams;
 mod tools;

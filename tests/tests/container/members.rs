@@ -15,7 +15,7 @@ fn container_c91_duplicates() {
     let judged = archive(Tar::new().file("a", b"first").file("b", b"").file("a", b"second one"));
     assert_eq!(judged.names(), [b"a", b"b"]);
     assert_eq!(judged.content(b"a"), b"second one");
-    assert_eq!(judged.notes, ["W505"]);
+    assert_eq!(judged.notes, ["W705"]);
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn container_c93_other_names_are_kept() {
     );
     assert_eq!(judged.names(), [&b""[..], b"../a", b"./a", b"/a", b"a//b"]);
     assert_eq!(judged.content(b""), b"5");
-    assert_eq!(judged.notes, ["W509", "W509"]);
+    assert_eq!(judged.notes, ["W709", "W709"]);
 }
 
 #[test]

@@ -4,4 +4,5 @@ mod dependencies;
 mod documents;
 mod fixtures;
 mod fuzz_replay;
+mod layouts;
 mod pack_golden;

@@ -1,6 +1,7 @@
 //! Conformance cases of staging.md §21: instruction streams (T44 to T59), with rulings R2 to R8 and R38.
 
 use loader_core::arch::{Arch, Engine};
+use loader_core::error::Error;
 use loader_core::lower::record::{PatchSection, PatchType, RingType};
 use loader_core::manifest::VarClass;
 use loader_core::plan::CoreView;
@@ -9,7 +10,7 @@ use neffload_tests::staging::model::slot::{operand, plain, request, trigger, wit
 use neffload_tests::staging::model::{Hand, copy, join, pattern, side};
 use neffload_tests::staging::{Loaded, Rig, audit};
 
-fn load_on(rig: &mut Rig, hand: Hand) -> Result<Loaded, loader_core::error::Error> {
+fn load_on(rig: &mut Rig, hand: Hand) -> Result<Loaded, Error> {
     let (sets, members) = join(vec![hand]);
     rig.load(sets, members)
 }
@@ -47,12 +48,13 @@ fn collective() -> [u8; 64] {
     with(slot, 32, &[1])
 }
 
-fn refused(hand: Hand, code: &str) {
+fn refused(hand: Hand, code: &str) -> Error {
     let mut rig = Rig::new(Arch::Cayman);
     let error = load_on(&mut rig, hand).unwrap_err();
     assert_eq!(error.id().to_string(), code, "{error}");
     assert_eq!(error.status().number(), 2);
     assert!(rig.log().is_empty(), "before any device call");
+    error
 }
 
 #[test]
@@ -198,7 +200,8 @@ fn staging_t53() {
     refused(base().stream(Engine::Pool, &[trigger("nowhere", 0)]), "S504");
     let row = vec![copy(side(3, 0, &[8, 1], &[1, 8]), side(1, 0, &[8, 1], &[1, 8]))];
     let hand = base().queue("q", RingType::DATA, 1).block(0, 0, None, row);
-    refused(hand.stream(Engine::Pool, &[trigger("q", 1)]), "S505");
+    let error = refused(hand.stream(Engine::Pool, &[trigger("q", 1)]), "S505");
+    assert_eq!(error.log().to_string(), "slot 0 of pool triggers block 1 of queue q, which does not exist");
 }
 
 #[test]

@@ -5,3 +5,4 @@ mod life;
 mod memory;
 mod real;
 mod rings;
+mod threads;

@@ -6,7 +6,7 @@ use loader_core::manifest::{Backing, VarClass};
 use loader_core::plan::block::check_usage;
 use loader_core::plan::record::DMem;
 use loader_core::plan::{CoreView, ShowBytes};
-use neffload_tests::lowering::handmade::{Set, Var};
+use neffload_tests::lowering::handmade::Var;
 use neffload_tests::staging::model::{Hand, join, pattern};
 use neffload_tests::staging::{Loaded, Rig, audit};
 use neuron_drivers::sim::{Config, Fault, Faults, Profile};
@@ -364,24 +364,22 @@ fn staging_t25() {
 
 #[test]
 fn staging_t26() {
-    let mut rig = tiny();
-    rig.policy.contiguous_scratchpad = true;
-    let hand = || scratch(&[(0, 64 * MIB), (128 * MIB, 4096), (130 * MIB, 62 * MIB)]);
-    // The third variable does not fit beside the two pages: its private block fails.
-    assert_eq!(load(&mut rig, vec![hand()]).unwrap_err().status().number(), 4);
+    let profile = Profile::Tiny(2 * 64 * MIB + 8 * MIB);
+    let mut rig = Rig::with(Config { profile, ..Config::flat(Arch::Cayman) });
+    (rig.policy.page_size, rig.policy.contiguous_scratchpad) = (64 * MIB, true);
+    // Three pages are needed, two fit: what lies beyond them gets blocks of its own.
+    let loaded =
+        load(&mut rig, vec![scratch(&[(0, 64 * MIB), (128 * MIB, 4096), (191 * MIB, MIB)])]).unwrap();
+    assert_eq!((pages(&rig), private(&rig)), (2, MIB + 4096));
+    let second = rig.pages.iter().flatten().find(|page| page.index == 1).unwrap();
+    assert_eq!(address(&core(&loaded, 0), "var0"), second.taken.address());
+    audit::check(&rig, &[&loaded]);
+    rig.unload(&loaded);
     audit::empty(&rig);
-    let mut small = hand();
-    small.set.vars.pop();
-    let small = small.scratch("end", 190 * MIB, 2 * MIB - 1024 * 1024 - 4096);
-    let loaded = load(&mut rig, vec![small]);
-    if let Ok(loaded) = loaded {
-        assert_eq!(pages(&rig), 2);
-        audit::check(&rig, &[&loaded]);
-    }
-    let fitting = scratch(&[(0, 64 * MIB), (128 * MIB, 4096), (132 * MIB, 4096)]);
-    let mut hand = fitting;
-    hand.set.vars.push(Var::scratch(hand.next(), "var3", 129 * MIB, 63 * MIB - 4096));
-    assert!(load(&mut rig, vec![hand]).is_err());
+    // A private block that does not fit fails as one.
+    let error = load(&mut rig, vec![scratch(&[(0, 64 * MIB), (130 * MIB, 62 * MIB)])]).unwrap_err();
+    assert_eq!(error.status().number(), 4);
+    audit::empty(&rig);
 }
 
 #[test]
@@ -423,12 +421,11 @@ fn staging_t28() {
 fn staging_t29() {
     let mut rig = Rig::new(Arch::Cayman);
     let hand = Hand::cayman().var("t", VarClass::TmpBuf, 0).var("out", VarClass::Output, 4);
-    let sets: Vec<Set> = vec![hand.set];
-    if let Ok(loaded) = rig.load(sets, hand.members) {
-        assert!(rig.log().iter().all(|line| !line.contains("len=0 ")));
-        audit::check(&rig, &[&loaded]);
-    }
+    let loaded = load(&mut rig, vec![hand]).unwrap();
+    assert!(core(&loaded, 0).allocations().iter().all(|block| block.what.get() == DMem::IMAGE));
+    assert!(rig.log().iter().all(|line| !line.contains("len=0 ")));
     assert_eq!(loader_core::plan::copy::pieces(0).count(), 0);
+    audit::check(&rig, &[&loaded]);
 }
 
 #[test]

@@ -22,8 +22,11 @@ fn load(rig: &mut Rig, hand: Hand) -> Result<Loaded, loader_core::error::Error> 
     rig.load(sets, members)
 }
 
+/// Source and destination entries of one ring pair.
+type Halves = (Vec<Entry>, Vec<Entry>);
+
 /// Loads, audits and gives both halves of every ring with entries.
-fn halves(rig: &mut Rig, hand: Hand) -> (Loaded, Vec<(Vec<Entry>, Vec<Entry>)>) {
+fn halves(rig: &mut Rig, hand: Hand) -> (Loaded, Vec<Halves>) {
     let loaded = load(rig, hand).unwrap();
     audit::check(rig, &[&loaded]);
     let core = loaded.plan.core(0).unwrap();

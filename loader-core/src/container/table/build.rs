@@ -98,9 +98,7 @@ impl Builder {
         let count = usize::try_from(self.count).unwrap_or(usize::MAX);
         let slots = count.saturating_mul(2).checked_next_power_of_two().unwrap_or(usize::MAX);
         let index = count.saturating_mul(12).saturating_add(slots.saturating_mul(4)).saturating_add(32);
-        if index > arena.available() {
-            return Err(full(ArenaFull { needed: index, available: arena.available() }));
-        }
+        arena.require(index).map_err(full)?;
         if count == 0 {
             return Ok(MemberTable::default());
         }

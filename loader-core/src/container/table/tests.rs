@@ -28,7 +28,7 @@ fn the_last_of_equal_names_counts() {
     assert_eq!(table.find(&[b"a", b"/", b"b"]).unwrap().id, MemberId(3));
     assert_eq!(table.find(&[]).unwrap().size, 3);
     assert!(table.find(&[b"A"]).is_none());
-    assert_eq!(notes.kept()[0].id().to_string(), "W505");
+    assert_eq!(notes.kept()[0].id().to_string(), "W705");
 }
 
 #[test]

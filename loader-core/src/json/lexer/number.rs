@@ -79,3 +79,29 @@ fn after_digits(mut input: &[u8]) -> &[u8] {
     }
     input
 }
+
+/// What follows an array of plain integers; its `[` was consumed. `None` if it is none, or not all there:
+/// the slow way then judges it.
+pub(super) fn after_integers(mut input: &[u8]) -> Option<&[u8]> {
+    loop {
+        input = after_space(input);
+        input = input.strip_prefix(b"-").unwrap_or(input);
+        input = match input.split_first()? {
+            (b'0', rest) => rest,
+            (b'1'..=b'9', rest) => after_digits(rest),
+            _ => return None,
+        };
+        input = match after_space(input).split_first()? {
+            (b',', rest) => rest,
+            (b']', rest) => return Some(rest),
+            _ => return None,
+        };
+    }
+}
+
+fn after_space(mut input: &[u8]) -> &[u8] {
+    while let Some((b' ' | b'\n' | b'\t' | b'\r', rest)) = input.split_first() {
+        input = rest;
+    }
+    input
+}

@@ -2,6 +2,7 @@
 
 use super::super::build::{Slot, fault, shown};
 use super::super::dtype;
+use super::key::EndKey;
 use super::{ACCESS_DIMS, Access};
 use crate::error::{Error, ManifestCode, Name};
 use crate::json::{Element, Text};
@@ -87,16 +88,15 @@ impl EndDraft {
     }
 
     /// Takes the value of `*_off`, `*_sizes`, `*_steps` or `*_dtype`.
-    pub(super) fn field(&mut self, field: &[u8], value: Element<'_>) {
+    pub(super) fn field(&mut self, field: EndKey, value: Element<'_>) {
         match field {
-            b"off" => self.off.set(value.u64()),
-            b"sizes" => self.sizes.set(Four::read(value, |item| item.u64().ok()).ok_or(())),
-            b"steps" => self.steps.set(Four::read(value, |item| item.i64().ok()).ok_or(())),
-            b"dtype" => self.dtype.set(value.text().map(|text| match dtype_code(text) {
+            EndKey::Off => self.off.set(value.u64()),
+            EndKey::Sizes => self.sizes.set(Four::read(value, |item| item.u64().ok()).ok_or(())),
+            EndKey::Steps => self.steps.set(Four::read(value, |item| item.i64().ok()).ok_or(())),
+            EndKey::Dtype => self.dtype.set(value.text().map(|text| match dtype_code(text) {
                 Some(code) => Dtype::Known(code),
                 None => Dtype::Unknown(shown(text)),
             })),
-            _ => {}
         }
     }
 

@@ -3,6 +3,7 @@
 use super::super::build::{Slot, fault, shown};
 use super::super::class::DmaOp;
 use super::end::{EndDraft, dtype_code};
+use super::key::OwnKey;
 use super::{Access, Constant, SOURCES_MARIANA, Transfer, Transpose};
 use crate::error::{Error, ManifestCode, Name};
 use crate::json::{Element, Kind, Text};
@@ -105,6 +106,20 @@ impl TransferDraft {
         }
     }
 
+    /// Another transfer begins. The room for sources is not written again.
+    pub(super) fn begin(&mut self) {
+        let Self { parts, from, to, part, part_count, part_error, gather, .. } = self;
+        parts.clear();
+        (*from, *to, *part) = (EndDraft::EMPTY, EndDraft::EMPTY, EndDraft::EMPTY);
+        (*part_count, *part_error, *gather) = (0, None, Slot::Absent);
+        let Self { op, cast, tiling, size, scale, scale_dtype, .. } = self;
+        (*op, *cast, *tiling, *size) = (Slot::Absent, Slot::Absent, Slot::Absent, Slot::Absent);
+        (*scale, *scale_dtype) = (Slot::Absent, Slot::Absent);
+        let Self { constant, constant_dtype, transpose_shape, element_size, transpose_op, .. } = self;
+        (*constant, *constant_dtype) = (Slot::Absent, Slot::Absent);
+        (*transpose_shape, *element_size, *transpose_op) = (Slot::Absent, Slot::Absent, Slot::Absent);
+    }
+
     /// `from_arr` begins; false if it was met before.
     pub(super) fn begin_parts(&mut self, kind: Kind) -> bool {
         let first = self.gather.is_absent();
@@ -124,22 +139,21 @@ impl TransferDraft {
     }
 
     /// Takes the value of a key that is not one of an end's.
-    pub(super) fn field(&mut self, key: &[u8], value: Element<'_>) {
+    pub(super) fn field(&mut self, key: OwnKey, value: Element<'_>) {
         match key {
-            b"op" => self.op.set(value.text().map(op)),
-            b"cast" => self.cast.set(value.flag()),
-            b"num_tiling_dimensions" => self.tiling.set(byte(value)),
-            b"size" => self.size.set(value.u64()),
-            b"scale" => self.scale.set(value.f64()),
-            b"scale_dtype" => {
+            OwnKey::Op => self.op.set(value.text().map(op)),
+            OwnKey::Cast => self.cast.set(value.flag()),
+            OwnKey::Tiling => self.tiling.set(byte(value)),
+            OwnKey::Size => self.size.set(value.u64()),
+            OwnKey::Scale => self.scale.set(value.f64()),
+            OwnKey::ScaleDtype => {
                 self.scale_dtype.set(value.text().map(|text| (text.is(b"float32"), shown(text))))
             }
-            b"constant" => self.constant.set(number(value)),
-            b"constant_dtype" => self.constant_dtype.set(value.text().map(dtype_code)),
-            b"transpose_shape" => self.transpose_shape.set(four(value).ok_or(())),
-            b"transpose_element_size" => self.element_size.set(value.u32()),
-            b"transpose_op" => self.transpose_op.set(short(value).ok_or(())),
-            _ => {}
+            OwnKey::Constant => self.constant.set(number(value)),
+            OwnKey::ConstantDtype => self.constant_dtype.set(value.text().map(dtype_code)),
+            OwnKey::TransposeShape => self.transpose_shape.set(four(value).ok_or(())),
+            OwnKey::TransposeElementSize => self.element_size.set(value.u32()),
+            OwnKey::TransposeOp => self.transpose_op.set(short(value).ok_or(())),
         }
     }
 

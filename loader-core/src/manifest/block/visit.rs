@@ -77,6 +77,7 @@ impl<S: BlockSink> Visitor for BlockVisitor<'_, '_, '_, S> {
         self.place = self.find(id);
         self.has_dma = false;
         self.cutter.restart(Some(id));
+        self.walk.restart();
         self.place.is_some()
     }
 

@@ -2,6 +2,8 @@
 
 use super::Transfer;
 use super::end::EndDraft;
+use super::key::TransferKey;
+use super::memo::Memo;
 use super::transfer::TransferDraft;
 use crate::error::Error;
 use crate::json::{Element, Kind, Path, Text, Want};
@@ -57,17 +59,28 @@ pub(crate) struct BlockWalk {
     has_desc: bool,
     transfers: u32,
     offset: u64,
-}
-
-/// Splits `from_off` into `from` and `off`.
-fn end_key(key: &[u8]) -> Option<(bool, &[u8])> {
-    let rest = key.strip_prefix(b"from_").map(|field| (true, field));
-    rest.or_else(|| key.strip_prefix(b"to_").map(|field| (false, field)))
+    /// The key of the transfer's value that is being taken.
+    key: Option<TransferKey>,
+    from: Memo,
+    to: Memo,
 }
 
 impl BlockWalk {
     pub(crate) const fn new() -> Self {
-        Self { draft: TransferDraft::new(), has_desc: false, transfers: 0, offset: 0 }
+        Self {
+            draft: TransferDraft::new(),
+            has_desc: false,
+            transfers: 0,
+            offset: 0,
+            key: None,
+            from: Memo::EMPTY,
+            to: Memo::EMPTY,
+        }
+    }
+
+    /// Another document, perhaps of another definition, begins.
+    pub(crate) const fn restart(&mut self) {
+        (self.from, self.to) = (Memo::EMPTY, Memo::EMPTY);
     }
 
     /// A value at depth 2 or deeper begins, below `dma`.
@@ -95,7 +108,7 @@ impl BlockWalk {
             }
             3 if used.wants(path.key(2)) => Want::Take,
             4 => {
-                self.draft = TransferDraft::new();
+                self.draft.begin();
                 self.offset = offset;
                 if kind != Kind::Object {
                     self.end_transfer(used)?;
@@ -109,7 +122,7 @@ impl BlockWalk {
                     Want::Skip
                 }
             }
-            5 => transfer_key(path.key(4)),
+            5 => self.transfer_key(path.key(4)),
             6 => {
                 self.draft.part = EndDraft::EMPTY;
                 if kind != Kind::Object {
@@ -117,7 +130,7 @@ impl BlockWalk {
                 }
                 Want::Enter
             }
-            7 => transfer_key(path.key(6)),
+            7 => self.transfer_key(path.key(6)),
             _ => Want::Skip,
         })
     }
@@ -128,21 +141,21 @@ impl BlockWalk {
         path: &Path<'_>,
         value: Element<'_>,
     ) -> Result<(), Error> {
-        let lookup = |text: Text<'_>| unescaped(text, |name| used.var(name));
-        match path.depth() {
-            3 => return used.field(path.key(2), value),
-            5 => match (path.key(4), end_key(path.key(4))) {
-                (b"from", _) => self.draft.from.name(value, lookup),
-                (b"to", _) => self.draft.to.name(value, lookup),
-                (_, Some((true, field))) => self.draft.from.field(field, value),
-                (_, Some((false, field))) => self.draft.to.field(field, value),
-                (key, None) => self.draft.field(key, value),
-            },
-            _ => match (path.key(6), end_key(path.key(6))) {
-                (b"from", _) => self.draft.part.name(value, lookup),
-                (_, Some((true, field))) => self.draft.part.field(field, value),
-                _ => {}
-            },
+        let Self { draft, key, from, to, .. } = self;
+        let depth = path.depth();
+        if depth == 3 {
+            return used.field(path.key(2), value);
+        }
+        let Some(key) = *key else { return Ok(()) };
+        let source = if depth == 5 { &mut draft.from } else { &mut draft.part };
+        match key {
+            TransferKey::From => source.name(value, |text| known(from, used, text)),
+            TransferKey::FromEnd(field) => source.field(field, value),
+            // A part of `from_arr` is a source and nothing else.
+            _ if depth != 5 => {}
+            TransferKey::To => draft.to.name(value, |text| known(to, used, text)),
+            TransferKey::ToEnd(field) => draft.to.field(field, value),
+            TransferKey::Own(key) => draft.field(key, value),
         }
         Ok(())
     }
@@ -159,6 +172,11 @@ impl BlockWalk {
         }
     }
 
+    fn transfer_key(&mut self, key: &[u8]) -> Want {
+        self.key = TransferKey::of(key);
+        if self.key.is_some() { Want::Take } else { Want::Skip }
+    }
+
     fn end_transfer<U: BlockUse>(&mut self, used: &mut U) -> Result<(), Error> {
         let index = self.transfers;
         self.transfers = self.transfers.saturating_add(1);
@@ -169,29 +187,7 @@ impl BlockWalk {
     }
 }
 
-fn transfer_key(key: &[u8]) -> Want {
-    match key {
-        b"from"
-        | b"from_off"
-        | b"from_sizes"
-        | b"from_steps"
-        | b"from_dtype"
-        | b"to"
-        | b"to_off"
-        | b"to_sizes"
-        | b"to_steps"
-        | b"to_dtype"
-        | b"op"
-        | b"cast"
-        | b"num_tiling_dimensions"
-        | b"size"
-        | b"scale"
-        | b"scale_dtype"
-        | b"constant"
-        | b"constant_dtype"
-        | b"transpose_shape"
-        | b"transpose_element_size"
-        | b"transpose_op" => Want::Take,
-        _ => Want::Skip,
-    }
+/// Id of the variable of that name, which may be spelt with escapes.
+fn known<U: BlockUse>(memo: &mut Memo, used: &U, text: Text<'_>) -> Option<u32> {
+    unescaped(text, |name| memo.find(name, |name| used.var(name)))
 }

@@ -40,6 +40,8 @@ pub(crate) struct EngineReader {
     record: EngineRecord,
     indexer: Indexer,
     walk: BlockWalk,
+    /// The key at the top whose value is being read is `dma`.
+    in_dma: bool,
     seen: u8,
     instr: Slot<Text>,
     act_semaphore: Slot<u32>,
@@ -56,6 +58,7 @@ impl EngineReader {
             record: record.engines.get(source.slot()).copied().unwrap_or(first),
             indexer: Indexer::new(graph, source, def, Arch::from_number(record.arch.get())),
             walk: BlockWalk::new(),
+            in_dma: false,
             seen: 0,
             instr: Slot::Absent,
             act_semaphore: Slot::Absent,
@@ -156,12 +159,15 @@ impl Document for EngineReader {
         kind: Kind,
         offset: u64,
     ) -> Result<Want, Error> {
+        if path.depth() > 1 && self.in_dma {
+            let mut used = Indexing { indexer: &mut self.indexer, build };
+            return self.walk.value(&mut used, path, kind, offset);
+        }
         Ok(match (path.depth(), path.key(0)) {
             (0, _) => Want::Enter,
-            (1, key) => self.top(build, key, kind),
-            (_, b"dma") => {
-                let mut used = Indexing { indexer: &mut self.indexer, build };
-                return self.walk.value(&mut used, path, kind, offset);
+            (1, key) => {
+                self.in_dma = key == b"dma";
+                self.top(build, key, kind)
             }
             (2, b"activation_function_sets") => Want::Take,
             (2, b"dve_tables") if path.index(1) == Some(0) && kind == Kind::Object => Want::Take,
@@ -173,11 +179,11 @@ impl Document for EngineReader {
     }
 
     fn taken(&mut self, build: &mut Build<'_, '_>, path: &Path<'_>, value: Element<'_>) -> Result<(), Error> {
+        if self.in_dma {
+            let mut used = Indexing { indexer: &mut self.indexer, build };
+            return self.walk.taken(&mut used, path, value);
+        }
         match path.key(0) {
-            b"dma" => {
-                let mut used = Indexing { indexer: &mut self.indexer, build };
-                return self.walk.taken(&mut used, path, value);
-            }
             b"instr" => self.instr.set(build.keep_string(value)?.ok_or(())),
             b"act_info" => self.record.act_info = build.keep_string(value)?.unwrap_or(Text::EMPTY),
             b"act_semaphore" => self.act_semaphore.set(value.u32()),

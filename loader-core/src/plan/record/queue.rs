@@ -28,7 +28,7 @@ records! {
         4 queue: U16,
         /// Hardware instance within the queue (ours).
         6 instance: U16,
-        /// Its [`DMem`]; null for a ring without entries (R32).
+        /// Its [`DMem`](super::DMem); null for a ring without entries (R32).
         8 block: ArenaRef,
         /// Bytes from the block's start; always 0.
         16 offset: U64,

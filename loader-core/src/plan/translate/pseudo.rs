@@ -52,7 +52,9 @@ impl Stream {
             }
             0xD7 => self.renamed(code, slot, 0x81, sink)?,
             0xDD => self.renamed(code, slot, 0xB5, sink)?,
-            0xC1..=0xDF => self.opaque(code, slot, Why::OPCODE, sink)?,
+            0xC3 | 0xC4 | 0xC6 | 0xC9 | 0xCD..=0xD0 | 0xD5 | 0xD8 | 0xDA | 0xDE | 0xDF => {
+                self.opaque(code, slot, Why::OPCODE, sink)?;
+            }
             _ => self.emit(*slot, sink)?,
         }
         self.consume(1);

@@ -7,6 +7,7 @@ use crate::load::LoadArguments;
 use crate::members::{CatArguments, ExtractArguments, MembersArguments};
 use crate::memory::MemoryArguments;
 use crate::pack::PackArguments;
+use crate::plan::PlanArguments;
 use crate::verify::VerifyArguments;
 use clap::{Args, Parser, Subcommand};
 
@@ -51,6 +52,8 @@ pub(crate) enum Command {
     Members(MembersArguments),
     /// Write a NEFF from a folder or from another NEFF
     Pack(PackArguments),
+    /// The memory that a load within narrow bounds needs, and how it is laid out
+    Plan(PlanArguments),
     /// Check that files are intact, every check by name
     Verify(VerifyArguments),
 }

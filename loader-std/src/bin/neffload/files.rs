@@ -1,6 +1,10 @@
-//! Several files or folders on the command line.
+//! Files on the command line: several, folders, and one held whole.
 
+use crate::output::Output;
 use crate::trouble::Trouble;
+use loader_core::source::Source;
+use loader_std::file::Input;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -35,4 +39,29 @@ fn below(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Trouble> {
     }
     files[first..].sort();
     Ok(())
+}
+
+/// Most bytes of a file that a command holds in memory; a pipe may have no end.
+const MOST_HELD: u64 = 16 << 30;
+
+/// The whole of `input` in memory.
+pub(crate) fn hold(path: &Path, input: &mut Input, output: &Output) -> Result<Vec<u8>, Trouble> {
+    let mut progress = output.progress("reading", input.len());
+    let trouble = |what: &dyn fmt::Display| Trouble::Usage(format!("{}: {what}", path.display()));
+    let mut bytes: Vec<u8> = Vec::new();
+    let mut piece = vec![0; 1 << 20];
+    loop {
+        let count = input.read_at(bytes.len() as u64, &mut piece).map_err(|error| trouble(&error))?;
+        if count == 0 {
+            return Ok(bytes);
+        }
+        if (bytes.len() + count) as u64 > MOST_HELD {
+            return Err(trouble(
+                &"longer than 16 GiB; `verify` and `load --max-memory` read such a file in pieces",
+            ));
+        }
+        bytes.try_reserve(count).map_err(|error| trouble(&error))?;
+        bytes.extend_from_slice(&piece[..count]);
+        progress.set(bytes.len() as u64);
+    }
 }

@@ -3,6 +3,7 @@
 mod people;
 
 use crate::Answer;
+use crate::files::hold;
 use crate::output::{Document, Output, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
@@ -12,7 +13,7 @@ use loader_core::error::NoteList;
 use loader_core::limits::Limits;
 use loader_core::manifest;
 use loader_core::policy::Policy;
-use loader_core::source::{MemberId, MemberNames, Source};
+use loader_core::source::{MemberId, MemberNames};
 use loader_std::container::{
     Ask, Survey, VecStore, digest_json, features_json, file_json, header_json, log, survey, table_json,
 };
@@ -72,7 +73,9 @@ impl InspectArguments {
 
 /// Runs `inspect`.
 pub(crate) fn run(arguments: &InspectArguments, output: &mut Output) -> Result<Answer, Trouble> {
-    let file = read(arguments, output)?;
+    let mut input = Input::open(&arguments.file).map_err(Trouble::at(&arguments.file))?;
+    // A file may be a pipe, and the manifests may be its last members.
+    let file = hold(&arguments.file, &mut input, output)?;
     let (policy, limits) = (arguments.policy(), Limits::DEFAULT);
     let mut buffers = Buffers::new();
     let ask = Ask { members: true, digests: arguments.digests, file_digest: true };
@@ -95,24 +98,6 @@ pub(crate) fn run(arguments: &InspectArguments, output: &mut Output) -> Result<A
         people::print(arguments, &document, output)?;
     }
     Ok(answer)
-}
-
-/// The whole file in memory: a file may be a pipe, and the manifests may be its last members.
-fn read(arguments: &InspectArguments, output: &Output) -> Result<Vec<u8>, Trouble> {
-    let mut input = Input::open(&arguments.file).map_err(Trouble::at(&arguments.file))?;
-    let mut progress = output.progress("reading", input.len());
-    let mut bytes = Vec::new();
-    let mut piece = vec![0; 1 << 20];
-    loop {
-        let count = input
-            .read_at(bytes.len() as u64, &mut piece)
-            .map_err(|error| Trouble::Usage(format!("{}: {error}", arguments.file.display())))?;
-        if count == 0 {
-            return Ok(bytes);
-        }
-        bytes.extend_from_slice(&piece[..count]);
-        progress.set(bytes.len() as u64);
-    }
 }
 
 /// The manifests' part of the document, and the refusal if S2 refuses.

@@ -13,6 +13,7 @@ mod members;
 mod memory;
 mod output;
 mod pack;
+mod plan;
 mod trouble;
 mod verify;
 
@@ -64,6 +65,7 @@ fn run(command: Command, output: &mut Output) -> Result<Answer, Trouble> {
         Command::Memory(arguments) => memory::run(&arguments, output),
         Command::Members(arguments) => members::list(&arguments, output),
         Command::Pack(arguments) => pack::run(&arguments, output),
+        Command::Plan(arguments) => plan::run(&arguments, output),
         Command::Verify(arguments) => verify::run(&arguments, output),
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Output {
     json: bool,
     quiet: bool,
     style: Style,
+    /// The reader of standard output went away.
+    closed: bool,
 }
 
 impl Output {
@@ -32,7 +34,7 @@ impl Output {
     pub(crate) fn new(common: &Common) -> Self {
         let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let colour = !common.json && !common.quiet && !refused && io::stdout().is_terminal();
-        Self { json: common.json, quiet: common.quiet, style: Style::new(colour) }
+        Self { json: common.json, quiet: common.quiet, style: Style::new(colour), closed: false }
     }
 
     /// True if a JSON document was asked for.
@@ -47,17 +49,32 @@ impl Output {
 
     /// Prints a line of text.
     pub(crate) fn line(&mut self, text: impl fmt::Display) -> Result<(), Trouble> {
-        writeln!(io::stdout().lock(), "{text}").map_err(Trouble::from)
+        self.put(format_args!("{text}\n"))
     }
 
     /// Prints an aligned table.
     pub(crate) fn table(&mut self, table: &Table) -> Result<(), Trouble> {
-        write!(io::stdout().lock(), "{}", table.render(self.style)).map_err(Trouble::from)
+        self.put(format_args!("{}", table.render(self.style)))
     }
 
     /// Prints a JSON document.
     pub(crate) fn document(&mut self, document: &Document) -> Result<(), Trouble> {
-        writeln!(io::stdout().lock(), "{document}").map_err(Trouble::from)
+        self.put(format_args!("{document}\n"))
+    }
+
+    /// Writes to standard output. A reader that went away is in its good right and gets no more, but the exit
+    /// status still tells the answer.
+    fn put(&mut self, text: fmt::Arguments<'_>) -> Result<(), Trouble> {
+        if self.closed {
+            return Ok(());
+        }
+        match io::stdout().lock().write_fmt(text) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(())
+            }
+            written => written.map_err(Trouble::from),
+        }
     }
 
     /// Prints a remark on standard error unless `--quiet`.

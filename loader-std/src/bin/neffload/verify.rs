@@ -72,9 +72,17 @@ pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<An
     let files = expand(&arguments.files)?;
     let mut buffers = Buffers::new();
     let mut rows: Vec<Value> = Vec::new();
-    let (mut refused, mut bytes) = (0u64, 0u64);
+    let (mut refused, mut bytes, mut unread) = (0u64, 0u64, 0usize);
     for path in &files {
-        let verified = verify(arguments, path, &mut buffers, output)?;
+        let verified = match verify(arguments, path, &mut buffers, output) {
+            Ok(verified) => verified,
+            Err(trouble) => {
+                eprintln!("neffload: {trouble}");
+                rows.push(json!({ "file": path.display().to_string(), "error": trouble.to_string() }));
+                unread += 1;
+                continue;
+            }
+        };
         refused += u64::from(verified.error().is_some());
         bytes += verified.survey.size;
         if output.json() {
@@ -85,21 +93,25 @@ pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<An
     }
     if output.json() {
         let mut document = Document::new("verify");
-        let accepted = files.len() as u64 - refused;
+        let accepted = (files.len() - unread) as u64 - refused;
         document.set("files", rows);
         document.set(
             "summary",
-            json!({ "files": files.len(), "accepted": accepted, "refused": refused, "bytes": bytes }),
+            json!({ "files": files.len(), "accepted": accepted, "refused": refused, "unreadable": unread, "bytes": bytes }),
         );
         output.document(&document)?;
     } else if files.len() > 1 {
         output.line(format_args!(
-            "{}, {}, {refused} refused",
+            "{}, {}, {refused} refused, {unread} unreadable",
             Count(files.len() as u64, "file"),
             Size(bytes)
         ))?;
     }
-    Ok(if refused == 0 { Answer::Done } else { Answer::Refused })
+    match (unread, refused) {
+        (0, 0) => Ok(Answer::Done),
+        (0, _) => Ok(Answer::Refused),
+        _ => Err(Trouble::Usage(format!("{} could not be read", Count(unread as u64, "file")))),
+    }
 }
 
 fn verify(

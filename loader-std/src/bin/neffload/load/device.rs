@@ -56,8 +56,13 @@ fn profile(name: &str) -> Result<Profile, String> {
 }
 
 impl DeviceSpec {
+    /// The same device without memory for what is written.
+    pub(crate) fn without_content(self) -> Self {
+        Self { content: Content::Discard, ..self }
+    }
+
     /// Switches the device on; `target` is the file's architecture.
-    pub(super) fn open(&self, target: Arch, trace: bool) -> HostSim {
+    pub(crate) fn open(&self, target: Arch, trace: bool) -> HostSim {
         let config = Config {
             cores: self.cores.unwrap_or(CORES),
             profile: self.profile,

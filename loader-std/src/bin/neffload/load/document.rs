@@ -3,72 +3,49 @@
 use crate::output::{Document, verdict};
 use loader_core::container::{Header, Lossless, Uuid};
 use loader_core::policy::Policy;
+use loader_std::LoadError;
+use loader_std::inspect::warnings_json;
+use loader_std::loader::{Facts, LoadTimes};
 use neuron_drivers::sim::Config;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Nanoseconds of each step.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Times {
-    pub(super) steps: [(&'static str, u64); 7],
-    pub(super) total: u64,
+fn times(times: &LoadTimes) -> Value {
+    json!({
+        "guard": nanos(times.guard),
+        "unpack": nanos(times.unpack),
+        "manifest": nanos(times.manifest),
+        "lower": nanos(times.lower),
+        "plan": nanos(times.plan),
+        "stage": nanos(times.stage),
+        "register": nanos(times.register),
+        "total": nanos(times.total),
+    })
 }
 
-impl Times {
-    /// Steps of a load in their order.
-    pub(super) const STEPS: [&'static str; 7] =
-        ["guard", "unpack", "manifest", "lower", "plan", "stage", "register"];
-
-    /// The document's object.
-    fn json(&self) -> Value {
-        let mut map: Map<String, Value> =
-            self.steps.iter().map(|(name, nanos)| ((*name).to_owned(), (*nanos).into())).collect();
-        map.insert("total".to_owned(), self.total.into());
-        Value::Object(map)
-    }
-}
-
-/// Nanoseconds of a duration.
-pub(super) fn nanos(duration: Duration) -> u64 {
+fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// Most memory in use.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Peak {
-    pub(super) arena: u64,
-    pub(super) payload: u64,
 }
 
 /// A load that worked.
 #[derive(Debug)]
 pub(super) struct Loaded {
-    pub(super) header: Header,
+    pub(super) facts: Facts,
+    /// `h_nn` and `h_model`.
+    pub(super) handles: (u32, u32),
+    pub(super) state: &'static str,
     pub(super) config: Config,
     pub(super) policy: Policy,
     pub(super) lnc: u32,
     pub(super) cores: Value,
-    pub(super) times: Times,
-    pub(super) passes: u32,
-    pub(super) streamed: bool,
-    pub(super) peak: Peak,
-    pub(super) warnings: Value,
-    pub(super) digest_order: Option<&'static str>,
-}
-
-/// A load that was refused: the verdict and what was known.
-#[derive(Debug)]
-pub(super) struct Refused {
-    pub(super) verdict: Value,
-    pub(super) header: Option<Header>,
-    pub(super) warnings: Value,
 }
 
 /// How a load ended.
 #[derive(Debug)]
 pub(super) enum Outcome {
     Loaded(Box<Loaded>),
-    Refused(Box<Refused>),
+    Refused(LoadError),
 }
 
 impl Outcome {
@@ -76,64 +53,67 @@ impl Outcome {
     pub(super) fn document(&self) -> Document {
         match self {
             Self::Loaded(loaded) => loaded.document(),
-            Self::Refused(refused) => refused.document(),
+            Self::Refused(refused) => refusal(refused),
         }
     }
 }
 
-/// First public id and first key (R24).
-const FIRST_HANDLE: u32 = 1;
-
 impl Loaded {
     fn document(&self) -> Document {
+        let facts = &self.facts;
         let mut document = Document::new("load");
         document
             .set("verdict", verdict::accepted())
             .set("device", device(&self.config))
-            .set("model", model(&self.header, Some(FIRST_HANDLE), "ready"))
-            .set("profile", self.config.profile.name())
-            .set("page_size", self.policy.page_size)
-            .set("scratchpad_mode", if self.policy.contiguous_scratchpad { "contiguous" } else { "paged" })
-            .set("lnc", self.lnc)
-            .set("digest_order", self.digest_order)
+            .set("model", model(&facts.header, Some(self.handles), self.state));
+        surroundings(&mut document, &self.config, &self.policy, self.lnc);
+        document
+            .set("digest_order", facts.digest.order.map(|order| order.name()))
             .set("cores", self.cores.clone())
-            .set("timing_ns", self.times.json())
-            .set("passes", self.passes)
-            .set("mode", if self.streamed { "streamed" } else { "resident" })
+            .set("timing_ns", times(&facts.times))
+            .set("passes", facts.passes)
+            .set("mode", if facts.streamed { "streamed" } else { "resident" })
             .set("strict", self.policy.strict)
             .set(
                 "peak",
                 json!({
-                    "arena_bytes": self.peak.arena, "payload_bytes": self.peak.payload, "rss_bytes": resident_bytes(),
+                    "arena_bytes": facts.arena_bytes(), "payload_bytes": facts.payload_bytes, "rss_bytes": resident_bytes(),
                 }),
             )
-            .set("warnings", self.warnings.clone());
+            .set("warnings", warnings_json(&facts.notes));
         document
     }
 }
 
-impl Refused {
-    fn document(&self) -> Document {
-        let mut document = Document::new("load");
-        document.set("verdict", self.verdict.clone());
-        if let Some(header) = &self.header {
-            document.set("model", model(header, None, "refused"));
-        }
-        document.set("warnings", self.warnings.clone());
-        document
-    }
+/// What the result depends on beside the file.
+pub(crate) fn surroundings(document: &mut Document, config: &Config, policy: &Policy, lnc: u32) {
+    document
+        .set("profile", config.profile.name())
+        .set("page_size", policy.page_size)
+        .set("scratchpad_mode", if policy.contiguous_scratchpad { "contiguous" } else { "paged" })
+        .set("lnc", lnc);
 }
 
-fn device(config: &Config) -> Value {
+fn refusal(refused: &LoadError) -> Document {
+    let mut document = Document::new("load");
+    document.set("verdict", verdict::refused(refused, refused));
+    if let Some(header) = refused.header() {
+        document.set("model", model(header, None, "refused"));
+    }
+    document.set("warnings", warnings_json(refused.notes()));
+    document
+}
+
+pub(crate) fn device(config: &Config) -> Value {
     json!({"kind": "sim", "arch": config.arch.name(), "cores": config.cores, "store": config.content.name()})
 }
 
-fn model(header: &Header, handle: Option<u32>, state: &str) -> Value {
+fn model(header: &Header, handles: Option<(u32, u32)>, state: &str) -> Value {
     json!({
         "name": Lossless(header.name.as_bytes()).to_string(),
         "uuid": Uuid(&header.uuid).to_string(),
-        "h_nn": handle,
-        "h_model": handle,
+        "h_nn": handles.map(|(h_nn, _)| h_nn),
+        "h_model": handles.map(|(_, h_model)| h_model),
         "state": state,
     })
 }

@@ -11,7 +11,7 @@ pub(super) fn print(
     output: &mut Output,
 ) -> Result<(), Trouble> {
     let style = output.style();
-    let name = style.paint(Paint::Bold, arguments.file.display());
+    let name = style.paint(Paint::Bold, arguments.asked.file.display());
     if document.get("verdict")["accepted"] != true {
         return refusal(&name, document, output);
     }

@@ -1,0 +1,82 @@
+//! The simulated host: the driver and what a front end needs to know about it.
+
+use super::memfd::FileMemory;
+use crate::simdrv::{Config, Driver};
+use std::io;
+use std::string::String;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::vec::Vec;
+
+/// The driver of a host, shared between front ends and a test.
+#[derive(Clone, Debug)]
+pub struct Shared(Arc<Mutex<Host>>);
+
+/// A call at which the real driver would stop the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// Process.
+    pub tgid: u32,
+    /// Why.
+    pub why: &'static str,
+}
+
+/// What a front end may decide.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Directory of the device nodes.
+    pub device_dir: String,
+    /// Root of the driver's class in sysfs.
+    pub sysfs: String,
+    /// Directory of the kernel module in sysfs.
+    pub module: String,
+    /// Whether callers have CAP_SYS_RAWIO. A test's own privileges would make results depend on who runs it.
+    pub rawio: bool,
+    /// Virtual microseconds that pass while callers sleep for one real millisecond; 0 lets time stand still.
+    pub pace: u64,
+    /// Ranges of this process that the driver may touch; empty for all. Only for calls from this process.
+    pub fence: Vec<(u64, u64)>,
+    /// A request that is answered with 0 at once, without asking the driver: for measuring what a caller costs.
+    pub silent: Option<u32>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            device_dir: String::from("/dev"),
+            sysfs: String::from("/sys/class/neuron_device"),
+            module: String::from("/sys/module/neuron"),
+            rawio: false,
+            pace: 1000,
+            fence: Vec::new(),
+            silent: None,
+        }
+    }
+}
+
+/// The state behind the lock.
+#[derive(Debug)]
+pub struct Host {
+    /// The driver.
+    pub driver: Driver<FileMemory>,
+    /// Where the real driver would have stopped the kernel.
+    pub stops: Vec<Stop>,
+}
+
+impl Shared {
+    /// Loads the driver.
+    ///
+    /// # Errors
+    /// If the kernel gives no memory file.
+    pub fn new(config: Config) -> io::Result<Self> {
+        let mut memories =
+            (0..config.devices).map(FileMemory::new).collect::<io::Result<Vec<_>>>()?.into_iter();
+        let driver =
+            Driver::new(config, |_| memories.next().unwrap_or_else(|| unreachable!("one per device")));
+        Ok(Self(Arc::new(Mutex::new(Host { driver, stops: Vec::new() }))))
+    }
+
+    /// Exclusive access. A panic of another holder does not stop the driver.
+    pub fn lock(&self) -> MutexGuard<'_, Host> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,132 @@
+//! One open descriptor and typed requests on it.
+
+use super::fault::Fault;
+use super::sys::{Fd, Sys};
+use crate::abi::errno::EINTR;
+use crate::abi::record::{MemBufCopy, MemBufCopy64, MemGetPa, Record};
+use crate::abi::request as req;
+
+/// A descriptor of a device node. It is never duplicated.
+#[derive(Debug)]
+pub(super) struct Node<S> {
+    pub(super) sys: S,
+    pub(super) fd: Fd,
+}
+
+/// Requests whose records carry no address: what they read and write is the record itself.
+///
+/// `MEM_GET_PA`, allocations, buffer copies, descriptors and core maps are not among them.
+pub(super) trait Flat: Record {
+    /// Values that take this record.
+    const REQUESTS: &'static [u32];
+}
+
+macro_rules! flat {
+    ($($record:ident: $($request:ident),+;)*) => {
+        $(impl Flat for crate::abi::record::$record {
+            const REQUESTS: &'static [u32] = &[$(req::$request),+];
+        })*
+    };
+}
+
+flat! {
+    CompatibleVersion: COMPATIBLE_VERSION;
+    DeviceBasicInfo: DEVICE_BASIC_INFO;
+    DeviceDriverInfo: DRIVER_INFO_GET;
+    DeviceInfo: DEVICE_INFO;
+    PodStatus: POD_STATUS;
+    PodStatusV2: POD_STATUS_V2;
+    CrwlNcMap: CRWL_NC_RANGE_MARK, CRWL_NC_RANGE_UNMARK;
+    CrwlNcMapExt: CRWL_NC_RANGE_MARK_EXT0, CRWL_NC_RANGE_UNMARK_EXT0;
+    DeviceReset: NC_RESET;
+    DeviceReady: NC_RESET_READY;
+    CinitSet: CINIT_SET_STATE;
+    MemFree: MEM_FREE;
+    MemCopy64: MEM_COPY64;
+    Memset64: MEMSET64;
+    DmaQueueInit: DMA_QUEUE_INIT;
+    DmaQueueInitBatch: DMA_QUEUE_INIT_BATCH;
+    DmaQueueCopyStart: DMA_QUEUE_COPY_START;
+    Semaphore: SEMAPHORE_READ, SEMAPHORE_WRITE, SEMAPHORE_INCREMENT, SEMAPHORE_DECREMENT;
+}
+
+impl<S: Sys> Node<S> {
+    /// A request whose record holds no address.
+    pub(super) fn call<T: Flat>(&self, request: u32, record: &mut T) -> Result<(), Fault> {
+        debug_assert!(T::REQUESTS.contains(&request), "the record belongs to another request");
+        // SAFETY: the driver reads and writes at most the record's bytes (driver-abi.md §5), which are borrowed
+        // for the call; the record carries no address that the driver would follow.
+        Fault::check(request, unsafe { self.sys.ioctl(self.fd, request, record.as_mut_bytes().as_mut_ptr()) })
+    }
+
+    /// A request whose record holds addresses.
+    ///
+    /// # Safety
+    /// Every address in the record must be valid for what the request does there, for the length of the call.
+    pub(super) unsafe fn call_with<T: Record>(&self, request: u32, record: &mut T) -> Result<(), Fault> {
+        // SAFETY: the record's own bytes are borrowed; the caller answers for the addresses inside.
+        Fault::check(request, unsafe { self.sys.ioctl(self.fd, request, record.as_mut_bytes().as_mut_ptr()) })
+    }
+
+    /// The physical address of a chunk. Repeated after a signal: it changes nothing.
+    pub(super) fn address(&self, handle: u64) -> Result<u64, Fault> {
+        let mut address = 0u64;
+        let mut raw = MemGetPa::default();
+        raw.mem_handle.set(handle);
+        loop {
+            raw.pa.set(&raw mut address as u64);
+            // SAFETY: the only address is that of `address`, eight bytes that live through the call.
+            match unsafe { self.call_with(req::MEM_GET_PA, &mut raw) } {
+                Err(fault) if fault.errno() == Some(EINTR) => {}
+                done => return done.map(|()| address),
+            }
+        }
+    }
+
+    /// Copies `bytes` into a chunk.
+    pub(super) fn write(&self, wide: bool, handle: u64, offset: u64, bytes: &[u8]) -> Result<(), Fault> {
+        // SAFETY: with the direction "to the device" the driver reads the buffer, which is borrowed.
+        unsafe { self.copy(wide, (handle, offset), bytes.as_ptr() as u64, bytes.len() as u64, true) }
+    }
+
+    /// Copies from a chunk into `out`.
+    pub(super) fn read(&self, wide: bool, handle: u64, offset: u64, out: &mut [u8]) -> Result<(), Fault> {
+        // SAFETY: the driver writes the buffer, which is borrowed mutably.
+        unsafe { self.copy(wide, (handle, offset), out.as_mut_ptr() as u64, out.len() as u64, false) }
+    }
+
+    /// # Safety
+    /// `buffer` must be valid for `size` bytes, to read or to write as `to_device` says.
+    unsafe fn copy(
+        &self,
+        wide: bool,
+        (handle, offset): (u64, u64),
+        buffer: u64,
+        size: u64,
+        to_device: bool,
+    ) -> Result<(), Fault> {
+        if wide {
+            let mut raw = MemBufCopy64::default();
+            raw.mem_handle.set(handle);
+            raw.buffer.set(buffer);
+            raw.size.set(size);
+            raw.offset.set(offset);
+            raw.copy_to_mem_handle.set(u32::from(to_device));
+            // SAFETY: the caller answers for the buffer, the only address in the record.
+            return unsafe { self.call_with(req::MEM_BUF_COPY64, &mut raw) };
+        }
+        let beyond = Fault { request: req::MEM_BUF_COPY, raw: -i64::from(crate::abi::errno::E2BIG) };
+        let mut raw = MemBufCopy::default();
+        raw.mem_handle.set(handle);
+        raw.buffer.set(buffer);
+        raw.size.set(u32::try_from(size).map_err(|_| beyond)?);
+        raw.offset.set(u32::try_from(offset).map_err(|_| beyond)?);
+        raw.copy_to_mem_handle.set(u32::from(to_device));
+        // SAFETY: the caller answers for the buffer, the only address in the record.
+        unsafe { self.call_with(req::MEM_BUF_COPY, &mut raw) }
+    }
+
+    pub(super) fn close(&self) {
+        self.sys.close(self.fd);
+    }
+}

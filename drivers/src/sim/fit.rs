@@ -1,0 +1,58 @@
+//! Where a block goes: the one placement rule of the simulator and of the simulated driver.
+
+/// A request inside a range of addresses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    /// Bytes to reserve.
+    pub(crate) bytes: u64,
+    /// Power of two.
+    pub(crate) align: u64,
+    /// Bytes that stay free on both sides.
+    pub(crate) guard: u64,
+}
+
+impl Wanted {
+    fn lowest(self, from: u64, to: u64) -> Option<u64> {
+        let base = from.checked_add(self.guard)?.checked_next_multiple_of(self.align)?;
+        (base.checked_add(self.bytes)?.checked_add(self.guard)? <= to).then_some(base)
+    }
+
+    fn highest(self, from: u64, to: u64) -> Option<u64> {
+        let top = to.checked_sub(self.guard)?.checked_sub(self.bytes)?;
+        let base = top - top % self.align;
+        (base >= from.checked_add(self.guard)?).then_some(base)
+    }
+}
+
+/// A place, and the block after which it lies (`None`: before all).
+pub(crate) type Place<K> = (u64, Option<K>);
+
+/// The lowest fitting address of `range` between `blocks` (key, base, bytes), which are in address order.
+pub(crate) fn lowest<K: Copy>(
+    range: (u64, u64),
+    blocks: impl IntoIterator<Item = (K, u64, u64)>,
+    wanted: Wanted,
+) -> Option<Place<K>> {
+    let (mut cursor, mut before) = (range.0, None);
+    for (key, base, bytes) in blocks {
+        if let Some(found) = wanted.lowest(cursor, base) {
+            return Some((found, before));
+        }
+        (cursor, before) = (base + bytes, Some(key));
+    }
+    wanted.lowest(cursor, range.1).map(|found| (found, before))
+}
+
+/// The highest fitting address of `range` between `blocks`.
+pub(crate) fn highest<K: Copy>(
+    range: (u64, u64),
+    blocks: impl IntoIterator<Item = (K, u64, u64)>,
+    wanted: Wanted,
+) -> Option<Place<K>> {
+    let (mut cursor, mut before, mut best) = (range.0, None, None);
+    for (key, base, bytes) in blocks {
+        best = wanted.highest(cursor, base).map(|found| (found, before)).or(best);
+        (cursor, before) = (base + bytes, Some(key));
+    }
+    wanted.highest(cursor, range.1).map(|found| (found, before)).or(best)
+}

@@ -1,0 +1,69 @@
+//! What `load` and `plan` are asked alike.
+
+use super::device::{self, DeviceSpec};
+use crate::arguments::number;
+use clap::Args;
+use loader_core::policy::Policy;
+use loader_std::LoadOptions;
+use loader_std::file::Input;
+use std::path::PathBuf;
+
+/// A file, a device, and how the one gets onto the other.
+#[derive(Args, Debug)]
+pub(crate) struct Asked {
+    /// File, `FILE@OFFSET`, or `-` for standard input
+    pub(crate) file: PathBuf,
+    /// `sim[:ARCH[:CORES]][,store=full|digest|discard][,profile=P]`; ARCH defaults to the file's target
+    #[arg(long, default_value = "sim", value_parser = device::parse)]
+    pub(crate) device: DeviceSpec,
+    /// First physical core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    core: u16,
+    /// Logical-core size of the host; the file's by default
+    #[arg(long, value_name = "N")]
+    lnc: Option<u32>,
+    /// Scratchpad page; 64M lies in one range, other sizes are paged
+    #[arg(long, value_name = "N", value_parser = number)]
+    page_size: Option<u64>,
+    /// Do not check the payload digest
+    #[arg(long)]
+    no_verify: bool,
+    /// Refuse what is not understood to the last bit instead of reporting it
+    #[arg(long, conflicts_with = "allow_opaque")]
+    strict: bool,
+    /// Load opaque slots onto a real device; a simulated one always takes them
+    #[arg(long)]
+    allow_opaque: bool,
+    /// Threads that fill cores; one per core by default, one when the file is streamed
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+}
+
+impl Asked {
+    fn policy(&self) -> Policy {
+        let page_size = self.page_size.unwrap_or(Policy::CONTIGUOUS_PAGE);
+        Policy {
+            host_arch: self.device.arch,
+            lnc: self.lnc,
+            verify_digest: !self.no_verify,
+            report_digest: true,
+            strict: self.strict,
+            page_size,
+            contiguous_scratchpad: page_size == Policy::CONTIGUOUS_PAGE,
+            ..Policy::DEFAULT
+        }
+    }
+
+    pub(crate) fn options(&self) -> LoadOptions {
+        LoadOptions {
+            core: self.core,
+            policy: self.policy(),
+            threads: self.threads.unwrap_or(0),
+            ..LoadOptions::default()
+        }
+    }
+
+    pub(crate) fn open(&self) -> Result<Input, crate::trouble::Trouble> {
+        Input::open(&self.file).map_err(crate::trouble::Trouble::at(&self.file))
+    }
+}

@@ -1,0 +1,141 @@
+//! `neffload plan`: the memory that a streamed load needs, and how it is laid out.
+
+use crate::Answer;
+use crate::load::{Asked, device, surroundings};
+use crate::output::{Align, Document, Output, Paint, Size, Table, verdict};
+use crate::trouble::Trouble;
+use clap::Args;
+use loader_core::policy::Policy;
+use loader_std::LoadError;
+use loader_std::inspect::warnings_json;
+use loader_std::needs::{Needs, needs};
+use neuron_drivers::sim::Config;
+use serde_json::{Map, Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `plan`.
+#[derive(Args, Debug)]
+pub(crate) struct PlanArguments {
+    #[command(flatten)]
+    asked: Asked,
+    /// Write the memory layout as TOML; `-` is standard output
+    #[arg(short, long, value_name = "TOML")]
+    output: Option<PathBuf>,
+}
+
+/// Runs `plan`.
+pub(crate) fn run(arguments: &PlanArguments, output: &mut Output) -> Result<Answer, Trouble> {
+    let asked = &arguments.asked;
+    let mut input = asked.open()?;
+    let (options, spec) = (asked.options(), asked.device.without_content());
+    match needs(&mut input, &options, |target| spec.open(target, false)) {
+        Ok((needs, sim)) => {
+            let plan = Plan { needs, config: *sim.config(), policy: options.policy };
+            plan.answer(arguments, output)?;
+            Ok(Answer::Done)
+        }
+        Err(refused) => {
+            refusal(&asked.file, &refused, output)?;
+            Ok(Answer::Refused)
+        }
+    }
+}
+
+struct Plan {
+    needs: Needs,
+    config: Config,
+    policy: Policy,
+}
+
+impl Plan {
+    fn answer(&self, arguments: &PlanArguments, output: &mut Output) -> Result<(), Trouble> {
+        let to_output = arguments.output.as_deref() == Some(Path::new("-"));
+        if let Some(path) = arguments.output.as_deref().filter(|_| !to_output) {
+            fs::write(path, self.layout()).map_err(Trouble::at(path))?;
+        }
+        if output.json() {
+            output.document(&self.document())
+        } else if to_output {
+            output.line(self.layout().trim_end())
+        } else {
+            self.people(&arguments.asked.file, output)
+        }
+    }
+
+    /// The layout with the device that it is for.
+    fn layout(&self) -> String {
+        let Self { needs, config, policy } = self;
+        format!(
+            "# The least memory with which this file loads as a stream, and on which device.\n{needs}\n[device]\n\
+             kind = \"sim\"\narch = \"{}\"\ncores = {}\nprofile = \"{}\"\nlnc = {}\npage_size = {}\n",
+            config.arch.name(),
+            config.cores,
+            config.profile.name(),
+            needs.lnc,
+            policy.page_size
+        )
+    }
+
+    fn document(&self) -> Document {
+        let Self { needs, config, policy } = self;
+        let mut document = Document::new("plan");
+        document.set("verdict", verdict::accepted()).set("device", device(config));
+        surroundings(&mut document, config, policy, needs.lnc);
+        let buffers: Map<String, Value> =
+            needs.parts().iter().map(|(name, bytes)| ((*name).to_owned(), json!(bytes))).collect();
+        let stage = |usage: &loader_std::loader::Usage| {
+            let sizes = json!({"results": usage.head, "tables": usage.tail, "peak": usage.peak});
+            (usage.stage.to_owned(), sizes)
+        };
+        let stages: Map<String, Value> = needs.facts.usage.iter().map(stage).collect();
+        document
+            .set("arena_bytes", needs.total())
+            .set("needs", json!({"buffers": buffers, "stages": stages}))
+            .set("passes", needs.facts.passes)
+            .set("warnings", warnings_json(&needs.facts.notes));
+        document
+    }
+
+    fn people(&self, file: &Path, output: &mut Output) -> Result<(), Trouble> {
+        let Self { needs, config, .. } = self;
+        let style = output.style();
+        let name = style.paint(Paint::Bold, file.display());
+        let total = style.paint(Paint::Good, Size(needs.total() as u64));
+        output.line(format_args!(
+            "{name}  loads within {total} ({} bytes) on {}, in {} passes",
+            needs.total(),
+            config.arch.name(),
+            needs.facts.passes
+        ))?;
+        let mut table = Table::new(&[("  buffer", Align::Left), ("size", Align::Right)]);
+        for (part, bytes) in needs.parts() {
+            table.row([format!("  {part}"), Size(bytes as u64).to_string()]);
+        }
+        output.table(&table)?;
+        let columns = [
+            ("  arena after", Align::Left),
+            ("results", Align::Right),
+            ("tables", Align::Right),
+            ("peak", Align::Right),
+        ];
+        let mut table = Table::new(&columns);
+        for usage in &needs.facts.usage {
+            let sizes = [usage.head, usage.tail, usage.peak].map(|bytes| Size(bytes as u64).to_string());
+            table.row([format!("  {}", usage.stage)].into_iter().chain(sizes));
+        }
+        output.table(&table)
+    }
+}
+
+fn refusal(file: &Path, refused: &LoadError, output: &mut Output) -> Result<(), Trouble> {
+    if output.json() {
+        let mut document = Document::new("plan");
+        document.set("verdict", verdict::refused(refused, refused));
+        document.set("warnings", warnings_json(refused.notes()));
+        return output.document(&document);
+    }
+    let style = output.style();
+    let name = style.paint(Paint::Bold, file.display());
+    output.line(format_args!("{name}  {}", verdict::refusal_line(refused, refused, style)))
+}

@@ -1,0 +1,91 @@
+//! A refused load: the error, and what was known by then.
+
+use loader_core::container::{Header, MemberTable};
+use loader_core::error::Error;
+use loader_core::source::{MemberId, MemberNames};
+use std::fmt;
+use std::ops::Deref;
+
+/// Why a load was refused. Owns what its messages need, so it outlives the memory of the load.
+#[derive(Clone)]
+pub struct LoadError(Box<Known>);
+
+#[derive(Clone)]
+struct Known {
+    error: Error,
+    member: Option<Vec<u8>>,
+    header: Option<Header>,
+    notes: Vec<Error>,
+}
+
+impl LoadError {
+    pub(super) fn new(error: Error, header: Option<Header>, notes: &[Error]) -> Self {
+        Self(Box::new(Known { error, member: None, header, notes: notes.to_vec() }))
+    }
+
+    /// Resolves the member while its table is there.
+    pub(super) fn named(mut self, table: &MemberTable<'_>) -> Self {
+        let member = self.0.error.at.member.and_then(|id| table.name_of(id));
+        self.0.member = member.map(<[u8]>::to_vec);
+        self
+    }
+
+    /// The error.
+    #[must_use]
+    pub fn error(&self) -> &Error {
+        &self.0.error
+    }
+
+    /// The file's header, if it could be read.
+    #[must_use]
+    pub fn header(&self) -> Option<&Header> {
+        self.0.header.as_ref()
+    }
+
+    /// Remarks made before the refusal.
+    #[must_use]
+    pub fn notes(&self) -> &[Error] {
+        &self.0.notes
+    }
+}
+
+/// Knows the name of the member that the error is about.
+impl MemberNames for LoadError {
+    fn name_of(&self, id: MemberId) -> Option<&[u8]> {
+        self.0.member.as_deref().filter(|_| self.0.error.at.member == Some(id))
+    }
+}
+
+impl Deref for LoadError {
+    type Target = Error;
+
+    fn deref(&self) -> &Error {
+        &self.0.error
+    }
+}
+
+impl From<LoadError> for Error {
+    fn from(refused: LoadError) -> Self {
+        refused.0.error
+    }
+}
+
+impl From<Error> for LoadError {
+    fn from(error: Error) -> Self {
+        Self::new(error, None, &[])
+    }
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.error.with_names(self).fmt(f)
+    }
+}
+
+impl fmt::Debug for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for LoadError {}

@@ -1,0 +1,212 @@
+//! The device that the loader drives: its own checks, its fallbacks, its queues.
+
+use crate::loads::process;
+use crate::rig::skipped;
+use loader_core::arch::Arch;
+use loader_core::device::{
+    AllocSpec, CoreId, Device, DeviceError, Granted, MemHandle, Place, QueueControl, QueueId, QueueSpec,
+    Side, Usage,
+};
+use neuron_drivers::harness::{Direct, Options, Shared, inside};
+use neuron_drivers::neuron::{
+    self, Bare, Block, HostNeuron, Line, LocalNeuron, Paths, Sys, Traced, devices, driver_version, identify,
+};
+use neuron_drivers::sim;
+use neuron_drivers::simdrv::{Config, Version};
+use std::cell::RefCell;
+
+fn spec(size: u64, align: u64) -> AllocSpec<'static> {
+    let place = Place::Hbm(0);
+    AllocSpec { core: CoreId(0), place, size, align, usage: Usage::Weight, tag: "t", contiguous: false }
+}
+
+fn open(direct: &Direct) -> HostNeuron<&Direct> {
+    HostNeuron::open(direct, &Paths::LINUX, 0, neuron::Options::ALL, Vec::new()).unwrap()
+}
+
+#[test]
+fn discovery_opens_nothing() {
+    let config = Config { devices: 3, ..Config::with_version(Arch::Cayman, Version::V2_27) };
+    let (host, direct) = process(config, 100);
+    let paths = Paths::LINUX;
+    let found: Vec<_> = devices(&&direct, &paths).collect();
+    assert_eq!(
+        found.iter().map(|one| (one.index, one.cores)).collect::<Vec<_>>(),
+        [(0, Some(8)), (1, Some(8)), (2, Some(8))]
+    );
+    assert_eq!(found[1].generation.unwrap().as_str(), "NDv3");
+    assert_eq!(found[1].instance.unwrap().as_str(), "trn2");
+    assert_eq!(driver_version(&&direct, &paths).unwrap().as_str(), "2.27.4.0");
+    assert!(host.lock().driver.trace().is_empty());
+    let identity = identify(&direct, &paths, 2).unwrap();
+    assert_eq!((identity.arch, identity.features, identity.interfaces), (Arch::Cayman, 0x1FF, (10, 11)));
+    assert_eq!(identity.logical, [4, 5, 6, 7, 2, 3, 0, 1]);
+    assert_eq!(identify(&direct, &paths, 3).unwrap_err().id().to_string(), "D201");
+}
+
+#[test]
+fn requests_are_judged_before_the_driver_sees_them() {
+    let (host, direct) = process(Config::new(Arch::Cayman), 100);
+    let device = open(&direct);
+    let before = host.lock().driver.events();
+    for (bad, expected) in [
+        (spec(0, 0), DeviceError::BadRequest),
+        (spec(1, 3), DeviceError::BadRequest),
+        (spec(1 << 63, 0), DeviceError::BadRequest),
+        (spec(1, 1 << 31), DeviceError::AlignmentUnsupported),
+        (AllocSpec { core: CoreId(8), ..spec(1, 0) }, DeviceError::BadRequest),
+        (AllocSpec { place: Place::Hbm(4), ..spec(1, 0) }, DeviceError::BadRequest),
+        (AllocSpec { place: Place::Host, align: 8192, ..spec(1, 0) }, DeviceError::AlignmentUnsupported),
+    ] {
+        assert_eq!(device.alloc(&bad), Err(expected), "{bad:?}");
+    }
+    assert_eq!(host.lock().driver.events(), before);
+    let block = device.alloc(&spec(100, 0)).unwrap();
+    assert_eq!((block.bytes, device.live()), (4096, 1));
+    assert_eq!(device.write(block.handle, 4000, &[0; 97]), Err(DeviceError::OutOfRange));
+    assert_eq!(device.write(block.handle, u64::MAX, &[0; 2]), Err(DeviceError::OutOfRange));
+    // Nothing to copy is nothing to ask for: size 0 is a trap.
+    let before = host.lock().driver.events();
+    device.write(block.handle, 0, &[]).unwrap();
+    assert_eq!(host.lock().driver.events(), before);
+    device.free(block.handle).unwrap();
+    assert_eq!(device.free(block.handle), Err(DeviceError::BadHandle));
+    assert_eq!(device.write(block.handle, 0, &[1]), Err(DeviceError::BadHandle));
+    let again = device.alloc(&spec(100, 0)).unwrap();
+    assert_ne!(again.handle, block.handle);
+    drop(device);
+    assert!(host.lock().driver.books().are_empty());
+    assert_eq!(host.lock().driver.violations(), []);
+}
+
+#[test]
+fn blocks_are_freed_youngest_first() {
+    let (host, direct) = process(Config::new(Arch::Cayman), 100);
+    let device = open(&direct);
+    let page = AllocSpec { contiguous: true, usage: Usage::Scratchpad, ..spec(64 << 20, 0x40_0000) };
+    let pages: Vec<Granted> = (0..4).map(|_| device.alloc(&page).unwrap()).collect();
+    assert!(pages.windows(2).all(|pair| pair[1].base.0 + (64 << 20) == pair[0].base.0));
+    drop(device);
+    // Another order would be a violation of the contiguous scratchpad.
+    assert_eq!(host.lock().driver.violations(), []);
+}
+
+fn descriptor(control: u32, meta: u32, address: u64) -> [u8; 16] {
+    let mut out = [0; 16];
+    out[..4].copy_from_slice(&control.to_le_bytes());
+    out[4..8].copy_from_slice(&meta.to_le_bytes());
+    out[8..].copy_from_slice(&address.to_le_bytes());
+    out
+}
+
+/// Programs a queue, copies through it, parks it and frees its rings.
+fn copy_through_queue<D: Device + QueueControl>(device: &D) {
+    let block = |size| device.alloc(&spec(size, 0)).unwrap();
+    let (tx, rx, src, dst) = (block(4096), block(4096), block(4096), block(4096));
+    let id = QueueId { engine: 3, queue: 5 };
+    let queue = QueueSpec { id, tx: (tx.handle, 64), rx: (rx.handle, 64) };
+    assert_eq!(device.init_queue(&QueueSpec { tx: (tx.handle, 512), ..queue }), Err(DeviceError::OutOfRange));
+    assert_eq!(device.init_queue(&QueueSpec { tx: (tx.handle, 40), ..queue }), Err(DeviceError::BadRequest));
+    let taken = QueueId { engine: 128, queue: 0 };
+    assert_eq!(device.init_queue(&QueueSpec { id: taken, ..queue }), Err(DeviceError::BadRequest));
+    device.init_queues(&[queue]).unwrap();
+    device.write(src.handle, 0, b"through the queue").unwrap();
+    let sources = [descriptor(0x0D00_0000 | 17, 0x0108_0003, src.base.0)];
+    device.write_descriptors(tx.handle, Side::Tx, 0, &sources).unwrap();
+    device.write_descriptors(rx.handle, Side::Rx, 0, &[descriptor(0x0100_0000 | 17, 0, dst.base.0)]).unwrap();
+    assert_eq!(device.write_descriptors(tx.handle, Side::Tx, 256, &sources), Err(DeviceError::OutOfRange));
+    assert_eq!(device.start_queue(id, 1, 0), Err(DeviceError::BadRequest));
+    device.start_queue(id, 1, 1).unwrap();
+    let mut out = [0; 17];
+    device.read(dst.handle, 0, &mut out).unwrap();
+    assert_eq!(&out, b"through the queue");
+    device.park_queue(id).unwrap();
+    [dst, src, rx, tx].into_iter().for_each(|block| device.free(block.handle).unwrap());
+}
+
+/// The simulator runs queues by the same rules.
+#[test]
+fn queues_of_the_simulator() {
+    for profile in [sim::Profile::Flat, sim::Profile::Driver] {
+        let config = sim::Config { profile, ..sim::Config::flat(Arch::Cayman) };
+        let device = sim::HostSim::new(config, sim::Growing::new(false));
+        copy_through_queue(&device);
+        // The ring that is too long is counted as the misuse that it is.
+        assert_eq!(device.counters().out_of_range, 1);
+    }
+}
+
+#[test]
+fn queues_of_the_driver() {
+    for version in Version::ALL {
+        for old_forms_only in [false, true] {
+            let config = Config { old_forms_only, ..Config::with_version(Arch::Cayman, version) };
+            let (host, direct) = process(config, 100);
+            let device = open(&direct);
+            copy_through_queue(&device);
+            drop(device);
+            let mut state = host.lock();
+            assert!(state.driver.books().are_empty(), "{}", state.driver.books());
+            assert_eq!(state.driver.take_violations(), []);
+        }
+    }
+}
+
+/// No heap, no C library: a table of the caller's and bare system calls, on the real system-call path.
+#[test]
+fn bare_system_calls_and_a_fixed_table() {
+    let host = Shared::new(Config::new(Arch::Sunda)).unwrap();
+    let run = || {
+        let mut blocks = [Block::EMPTY; 2];
+        let device: LocalNeuron<'_, Bare> =
+            LocalNeuron::open(Bare, &Paths::LINUX, 0, neuron::Options::ALL, &mut blocks[..]).unwrap();
+        let first = device.alloc(&spec(10, 0)).unwrap();
+        device.alloc(&spec(10, 0)).unwrap();
+        assert_eq!(device.alloc(&spec(10, 0)), Err(DeviceError::OutOfMemory));
+        device.write(first.handle, 3, b"bare").unwrap();
+        let mut out = [0; 4];
+        device.read(first.handle, 3, &mut out).unwrap();
+        assert_eq!(&out, b"bare");
+        assert_eq!(device.free(MemHandle { slot: 1, generation: 9 }), Err(DeviceError::BadHandle));
+    };
+    if let Err(reason) = inside(&host, &Options::default(), run) {
+        return skipped("bare system calls", &reason.to_string());
+    }
+    assert!(host.lock().driver.books().are_empty());
+    assert_eq!(host.lock().driver.violations(), []);
+}
+
+#[test]
+fn an_open_descriptor_is_enough() {
+    let (host, direct) = process(Config::new(Arch::Cayman), 100);
+    let fd = direct.open(c"/dev/neuron0", neuron::Access::ReadWrite).unwrap();
+    let options = neuron::Options { claim: false, ..neuron::Options::ALL };
+    let device: HostNeuron<&Direct> = HostNeuron::from_fd(&direct, fd, options, Vec::new()).unwrap();
+    device.alloc(&spec(10, 0)).unwrap();
+    drop(device);
+    assert!(host.lock().driver.books().are_empty());
+}
+
+#[test]
+fn traces_have_names() {
+    let (_host, direct) = process(Config::new(Arch::Cayman), 100);
+    let lines = RefCell::new(Vec::new());
+    let traced = Traced::new(&direct, |line: &Line<'_>| lines.borrow_mut().push(line.to_string()));
+    let mut blocks = [Block::EMPTY; 4];
+    let device: LocalNeuron<'_, _> =
+        LocalNeuron::open(&traced, &Paths::LINUX, 0, neuron::Options::ALL, &mut blocks[..]).unwrap();
+    let block = device.alloc(&spec(10, 0)).unwrap();
+    device.write(block.handle, 0, b"x").unwrap();
+    drop(device);
+    let lines = lines.borrow();
+    assert_eq!(lines[0], "open(/dev/neuron0, Write) = ok");
+    for wanted in [
+        "CRWL_NC_RANGE_MARK_EXT0(8 cores of 0 to 7) = 0",
+        "NC_RESET(cores 0xff) = 0",
+        "MEM_ALLOC_V2MT64(size 10, align 0, host 0, hbm 0, core 0, type 10) = 0",
+        "MEM_BUF_COPY64(handle 1, offset 0, size 1, to device 1) = 0",
+        "MEM_FREE(handle 1) = 0",
+    ] {
+        assert!(lines.iter().any(|line| line == wanted), "{wanted} in {lines:#?}");
+    }
+}

@@ -1,0 +1,59 @@
+//! `cargo xtask bench`: speed and memory beside a yardstick, both measured in one run and in alternation.
+//!
+//! Figures are medians over the rounds. CPU time is user and system time together; on a busy machine it
+//! is the figure to trust, wall time is not.
+
+mod big;
+mod driver;
+mod find;
+mod lower;
+mod manifest;
+mod reference;
+mod run;
+mod s2;
+mod verify;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+
+/// What to measure.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Subject {
+    /// `neffload verify` of a 256 MiB model against bsdtar and md5sum
+    Verify,
+    /// S2, streaming, against serde_json on resident bytes
+    Manifest,
+    /// S1 to S3: time per element against a file a tenth as large
+    Lower,
+    /// `neffload find` on a file without any NEFF
+    Find,
+    /// Copies through the kernel driver's device over the same system calls in a bare loop
+    Driver,
+}
+
+/// Arguments of `bench`.
+#[derive(Args, Debug)]
+pub(crate) struct BenchArguments {
+    /// What to measure
+    subject: Subject,
+    /// Rounds, of which the median counts
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+}
+
+pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
+    let rounds = arguments.rounds.max(1);
+    match arguments.subject {
+        Subject::Verify => verify::run(rounds),
+        Subject::Manifest => manifest::run(rounds),
+        Subject::Lower => lower::run(rounds),
+        Subject::Find => find::run(rounds),
+        Subject::Driver => driver::run(),
+    }
+}
+
+/// A figure beside what it should be.
+fn judge(what: &str, figure: f64, ok: bool, target: &str) {
+    let word = if ok { "met" } else { "MISSED" };
+    println!("{what}: {figure:.2} (target {target}: {word})");
+}
