@@ -29,7 +29,7 @@ const LIMITS: Limits = Limits {
 /// Bytes of arena.
 const ROOM: usize = 1 << 20;
 
-/// Bytes of the longest member that stays whole.
+/// Bytes of the longest blob that stays whole.
 const BLOB: usize = 4096;
 
 /// The trees that scripts edit: the fixtures without what no loader reads, and a small one with
@@ -41,7 +41,9 @@ fn bases() -> &'static [Parts] {
         trees.push(package::rich());
         for tree in &mut trees {
             tree.retain(|name, _| !name.ends_with(".dbg") && !name.ends_with("tensor_map.json"));
-            tree.values_mut().for_each(|bytes| bytes.truncate(BLOB));
+            for (_, bytes) in tree.iter_mut().filter(|(name, _)| !name.ends_with(".json")) {
+                bytes.truncate(BLOB);
+            }
         }
         trees.into_iter().map(Parts::new).collect()
     })
@@ -105,7 +107,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
     plain.chain(steps).collect()
 }
 
-/// Policy bits under which every tree is lowered.
+/// Policy bits under which every tree is read to its end.
 const LEGACY: u8 = 3;
 
 #[cfg(test)]
@@ -113,13 +115,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_base_is_lowered_as_it_is() {
-        for parts in bases() {
+    fn every_base_is_lowered_as_it_is_but_for_the_first_generation() {
+        let outcomes = bases().iter().map(|parts| {
             let options = Options { compression: Some(Compression::None), ..Options::default() };
             let neff = to_neff(&edited(parts, &[], ""), &[], &[], &options).unwrap();
             let setting = Setting { policy: &policy_of(LEGACY), limits: &LIMITS, keep: 0, room: ROOM };
-            let (outcome, _) = judged(&neff, &setting, Mode::Streamed);
-            assert!(outcome.expect("a sound tree").len() > 424);
-        }
+            judged(&neff, &setting, Mode::Streamed).0
+        });
+        let refused: Vec<_> = outcomes.filter_map(Result::err).map(|error| error.id().to_string()).collect();
+        assert_eq!(refused, ["L303"], "inf1 queues have no owner");
     }
 }
