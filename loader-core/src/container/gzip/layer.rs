@@ -150,11 +150,6 @@ impl Layer {
         self.ring.get(self.start..self.end).unwrap_or(&[])
     }
 
-    /// True if there is more output even without more input.
-    pub(crate) const fn has_more(&self) -> bool {
-        self.full
-    }
-
     /// What ends the output behind the pending bytes. The layer must not be fed any more then.
     pub(crate) const fn fault(&self) -> Option<Damage> {
         self.fault

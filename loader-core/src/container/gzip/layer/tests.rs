@@ -9,7 +9,7 @@ fn decode(data: &[u8], chunk: usize) -> (Vec<u8>, Result<(), Damage>) {
     layer.begin(u64::MAX);
     let mut out = Vec::new();
     for mut piece in data.chunks(chunk) {
-        while !piece.is_empty() || layer.has_more() {
+        while !piece.is_empty() || layer.waiting() {
             let used = layer.feed(piece);
             out.extend_from_slice(layer.pending());
             layer.taken(usize::MAX);
@@ -71,8 +71,8 @@ fn needed(data: &[u8], chunk: usize) -> u64 {
     let mut layer = Layer::new();
     layer.begin(u64::MAX);
     for mut piece in data.chunks(chunk) {
-        while (!piece.is_empty() || layer.has_more()) && layer.out() <= 65536 {
-            let step = if layer.has_more() { 0 } else { layer.step().min(piece.len()) };
+        while (!piece.is_empty() || layer.waiting()) && layer.out() <= 65536 {
+            let step = if layer.waiting() { 0 } else { layer.step().min(piece.len()) };
             let used = layer.feed(&piece[..step]);
             layer.taken(usize::MAX);
             piece = &piece[used..];
