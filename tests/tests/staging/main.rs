@@ -3,6 +3,10 @@
 mod code;
 mod life;
 mod memory;
+mod positions;
 mod real;
+mod records;
+mod register;
 mod rings;
+mod strict;
 mod threads;
