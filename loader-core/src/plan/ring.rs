@@ -92,6 +92,40 @@ impl Entry {
     }
 }
 
+/// The software's shadow of a ring's producer: where the next entry goes, and on which lap (staging.md §10.8,
+/// Confirmed). Load-time rings are never full, so all their entries are of the first lap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lap {
+    next: u32,
+    id: u8,
+    capacity: u32,
+}
+
+impl Lap {
+    /// An empty ring of that many entries, at least 1.
+    #[must_use]
+    pub const fn new(capacity: u32) -> Self {
+        Self { next: 0, id: FIRST_LAP, capacity: if capacity == 0 { 1 } else { capacity } }
+    }
+
+    /// Index of the next entry and number of its lap, 0 to 3.
+    #[must_use]
+    pub const fn at(&self) -> (u32, u8) {
+        (self.next, self.id)
+    }
+
+    /// Writes the lap of the next entry into `entry`, bits 25:24 of its control word, and moves on by one: to or
+    /// past the end means back to the start, on the next lap of four.
+    pub fn stamp(&mut self, entry: &mut Entry) {
+        entry.control = (entry.control.get() | u32::from(self.id).wrapping_shl(24)).into();
+        self.next = self.next.saturating_add(1);
+        if self.next >= self.capacity {
+            self.next = 0;
+            self.id = self.id.wrapping_add(1) & 3;
+        }
+    }
+}
+
 /// Capacity in entries of a ring that holds `entries` (staging.md §10.4); `None` on overflow.
 ///
 /// A wrapping ring takes `entries + 16` (X25). The linear 32 gives 48, below the small ring: literal

@@ -13,7 +13,7 @@ use crate::lower::{InstanceView, QueueView};
 use crate::plan::CoreView;
 use crate::plan::expand::{End, Pair, PairSink, expand_block};
 use crate::plan::record::{DMem, RingRec};
-use crate::plan::ring::{ENTRY_BYTES, Entry, FIRST_LAP, META_COPY, Marks, control_word};
+use crate::plan::ring::{ENTRY_BYTES, Entry, Lap, META_COPY, Marks, control_word};
 use zerocopy::{FromBytes, IntoBytes};
 
 /// Entries that a buffer holds at least.
@@ -64,7 +64,10 @@ fn fill_instance<D: Device>(
         let first = u32::try_from(group.saturating_mul(at_once)).unwrap_or(u32::MAX);
         let mut halves = heapless::Vec::<Half<'_, '_>, { 2 * MOST_AT_ONCE }>::new();
         for (row, buffer) in own.iter().zip(scratch.chunks_exact_mut(room)) {
-            halves.push(Half { row, pointers: None, buffer, filled: 0, written: 0 }).map_err(|_| broken())?;
+            let lap = Lap::new(row.capacity.get());
+            halves
+                .push(Half { row, lap, pointers: None, buffer, filled: 0, written: 0 })
+                .map_err(|_| broken())?;
         }
         if queue.record.ring_type == RingType::INDIRECT_MEMCPY {
             for pair in halves.chunks_exact_mut(2) {
@@ -90,6 +93,7 @@ fn find_storage(core: &CoreView<'_>, pair: &mut [Half<'_, '_>]) {
 /// One half of a ring with what is not written yet.
 struct Half<'m, 's> {
     row: &'m RingRec,
+    lap: Lap,
     /// For the half of an indirect-copy ring that writes: what its pointers may lead to.
     pointers: Option<RingStorage>,
     buffer: &'s mut [u8],
@@ -168,17 +172,18 @@ impl<D: Device> PairSink for Filler<'_, '_, '_, D> {
 }
 
 fn entry(len: u32, marks: Marks, meta: u32, address: u64) -> Result<Entry, Error> {
-    let control = control_word(len, FIRST_LAP, marks).ok_or_else(broken)?;
+    let control = control_word(len, 0, marks).ok_or_else(broken)?;
     Ok(Entry { control: control.into(), meta: meta.into(), address: address.into() })
 }
 
 impl Half<'_, '_> {
-    fn push<D: Device>(&mut self, core: &CoreView<'_>, device: &D, entry: Entry) -> Result<(), Error> {
+    fn push<D: Device>(&mut self, core: &CoreView<'_>, device: &D, mut entry: Entry) -> Result<(), Error> {
         if self.filled == self.buffer.len() {
             self.flush(core, device)?;
         }
         let end = self.filled.saturating_add(size_of::<Entry>());
         let slot = self.buffer.get_mut(self.filled..end).ok_or_else(broken)?;
+        self.lap.stamp(&mut entry);
         slot.copy_from_slice(entry.as_bytes());
         self.filled = end;
         Ok(())

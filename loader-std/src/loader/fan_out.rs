@@ -12,7 +12,6 @@ use std::thread;
 pub type Worker = fn(usize) -> thread::Builder;
 
 /// A thread that is named after its core.
-#[must_use]
 pub fn worker(index: usize) -> thread::Builder {
     thread::Builder::new().name(format!("stage-{index}"))
 }

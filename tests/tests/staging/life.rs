@@ -37,6 +37,15 @@ fn staging_t60() {
     let error = load(&mut rig, vec![simple(1), simple(2)]).unwrap_err();
     assert_eq!(error.status().number(), 9, "{error}");
     assert!(rig.log().is_empty());
+    // Two cores are needed from core 7 of 8 on; an h_model is consumed, an h_nn is not.
+    let file = std::fs::read(fixture("cayman-2core")).unwrap();
+    let loader = Loader::new(HostSim::new(Config::flat(Arch::Cayman), Growing::new(false)));
+    let mut memory = Memory::with_arena(16 << 20);
+    let last = LoadOptions { core: 7, ..LoadOptions::default() };
+    assert_eq!(loader.load(&file, &mut memory, &last).unwrap_err().status().number(), 9);
+    assert_eq!(loader.device().operations(), 0);
+    let model = loader.load(&file, &mut memory, &LoadOptions::default()).unwrap();
+    assert_eq!((model.h_nn(), model.h_model()), (1, 2));
 }
 
 #[test]
