@@ -199,7 +199,7 @@ impl<'b> Cutter<'b> {
     /// One value, with its key, or the opening or closing bracket of one; false if neither is there.
     fn quick_step<R: Reader>(&mut self, rest: &mut &[u8], reader: &mut R) -> Result<bool, Error> {
         let longest = self.keys.next_room(self.levels.last());
-        let start = match self.lexer.to_value(rest, longest) {
+        let start = match self.lexer.next_value(rest, longest) {
             Some(start) => start,
             None if self.lexer.closing(rest) => return self.leave(reader).map(|()| true),
             None => return Ok(false),

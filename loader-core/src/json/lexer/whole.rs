@@ -48,7 +48,7 @@ impl Lexer {
 
     /// Goes to the first byte of the next value: over a comma, a key of at most `longest` bytes and
     /// its colon, as they are due. `input` lies within [`Lexer::window`], here and below.
-    pub(in crate::json) fn to_value<'b>(
+    pub(in crate::json) fn next_value<'b>(
         &mut self,
         input: &mut &'b [u8],
         longest: usize,
