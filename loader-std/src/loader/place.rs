@@ -99,13 +99,11 @@ impl<D: Device + Sync> Loader<D> {
         prepared: &mut Prepared<'m, S>,
         shortage: &mut Option<Shortage>,
     ) -> Result<(Plan<'m>, Handle), Error> {
-        let lnc = prepared.lnc();
-        let Prepared { work, container, kbins, held, io, mac_count, .. } = prepared;
-        let options = work.options;
+        let (options, header) = (prepared.work.options, prepared.container.header);
         let request = Request {
-            name: container.header.name.as_bytes(),
+            name: header.name.as_bytes(),
             core: CoreId(options.core),
-            vcore_size: u16::try_from(lnc).unwrap_or(u16::MAX),
+            vcore_size: u16::try_from(prepared.lnc()).unwrap_or(u16::MAX),
             h_model: options.h_model.map_or_else(|| self.registry.lock().next_model(), Ok)?,
             params: params(&options),
             owned: (0, self.device.cores()),
@@ -113,58 +111,85 @@ impl<D: Device + Sync> Loader<D> {
             limits: &options.limits,
         };
         if let Some(membership) = options.collective {
-            membership.check(kbins)?;
+            membership.check(&prepared.kbins)?;
         }
         let life = Life::new();
-        let arena = &mut work.arena;
-        let plan = self.with_pages(|pages| match held {
-            Held::Resident(bytes) => {
-                let mut payload = Resident::new(*container, bytes);
-                place_explained(&mut payload, kbins, &self.device, &request, pages, arena, shortage)
-            }
-            Held::Shared(parse) => {
-                let mut payload = SharedMembers(parse);
-                place_explained(&mut payload, kbins, &self.device, &request, pages, arena, shortage)
-            }
-            Held::Streamed(payload, _) => {
-                place_explained(&mut **payload, kbins, &self.device, &request, pages, arena, shortage)
-            }
-        })?;
-        work.clock.lap(|times| &mut times.plan);
-        work.used("plan");
-        work.lost_positions(&plan);
+        let plan = self.plan(prepared, &request, shortage)?;
         life.reach(State::Building);
-        self.guarded(&plan, || match held {
-            Held::Resident(bytes) => {
-                let payload = Resident::new(*container, bytes);
-                fill(payload, &plan, &self.device, &options.policy, options.threads, options.worker)
-            }
-            Held::Shared(parse) => {
-                let payload = SharedMembers(parse);
-                fill(payload, &plan, &self.device, &options.policy, options.threads, options.worker)
-            }
-            Held::Streamed(payload, scratch) => {
-                stage(&mut **payload, &plan, &self.device, &options.policy, scratch)
-            }
-        })?;
+        self.guarded(&plan, || self.fill(prepared, &plan))?;
         life.reach(State::Resident);
-        work.clock.lap(|times| &mut times.stage);
-        let global_id = options.collective.map_or(0, |membership| membership.rank());
-        let header = &container.header;
-        let origin = Origin { header, io: io.clone(), mac_count: mac_count.unwrap_or(0), global_id, life };
-        let entry = Entry::new(&plan, &request, origin);
-        let h_nn = self.guarded(&plan, || self.register(entry, &plan, work))?;
+        let h_nn = self.guarded(&plan, || self.register(prepared, &plan, &request, life))?;
         let handle = self.registry.lock().open(h_nn);
         let handle = handle.inspect_err(|_| {
             // Registered already: unloading it gives everything back (staging.md §13.2, F17).
             let _ = self.unload(h_nn, Duration::ZERO);
         })?;
-        work.clock.lap(|times| &mut times.register);
+        prepared.work.clock.lap(|times| &mut times.register);
         Ok((plan, handle))
     }
 
-    /// Enters a model into the registry and, as far as there is room, the datastore.
-    fn register(&self, entry: Entry, plan: &Plan<'_>, work: &mut Work<'_>) -> Result<u32, Error> {
+    /// S4, first half: every block, on this thread.
+    fn plan<'m, S: Source>(
+        &self,
+        prepared: &mut Prepared<'m, S>,
+        request: &Request<'_>,
+        shortage: &mut Option<Shortage>,
+    ) -> Result<Plan<'m>, Error> {
+        let Prepared { work, container, kbins, held, .. } = prepared;
+        let (device, arena) = (&self.device, &mut work.arena);
+        let plan = self.with_pages(|pages| match held {
+            Held::Resident(bytes) => {
+                let mut payload = Resident::new(*container, bytes);
+                place_explained(&mut payload, kbins, device, request, pages, arena, shortage)
+            }
+            Held::Shared(parse) => {
+                place_explained(&mut SharedMembers(parse), kbins, device, request, pages, arena, shortage)
+            }
+            Held::Streamed(payload, _) => {
+                place_explained(&mut **payload, kbins, device, request, pages, arena, shortage)
+            }
+        })?;
+        work.clock.lap(|times| &mut times.plan);
+        work.used("plan");
+        work.lost_positions(&plan);
+        Ok(plan)
+    }
+
+    /// S4, second half: every byte, on one thread per core or on this one.
+    fn fill<'m, S: Source>(&self, prepared: &mut Prepared<'m, S>, plan: &Plan<'m>) -> Result<(), Error> {
+        let Prepared { work, container, held, .. } = prepared;
+        let LoadOptions { policy, threads, worker, .. } = work.options;
+        match held {
+            Held::Resident(bytes) => {
+                fill(Resident::new(*container, bytes), plan, &self.device, &policy, threads, worker)
+            }
+            Held::Shared(parse) => fill(SharedMembers(parse), plan, &self.device, &policy, threads, worker),
+            Held::Streamed(payload, scratch) => stage(&mut **payload, plan, &self.device, &policy, scratch),
+        }?;
+        work.clock.lap(|times| &mut times.stage);
+        Ok(())
+    }
+
+    /// S5: enters a model into the registry and, as far as there is room, the datastore.
+    fn register<S: Source>(
+        &self,
+        prepared: &mut Prepared<'_, S>,
+        plan: &Plan<'_>,
+        request: &Request<'_>,
+        life: Life,
+    ) -> Result<u32, Error> {
+        let Prepared { work, container, io, mac_count, .. } = prepared;
+        let entry = Entry::new(
+            plan,
+            request,
+            Origin {
+                header: &container.header,
+                io: io.clone(),
+                mac_count: mac_count.unwrap_or(0),
+                global_id: work.options.collective.map_or(0, |membership| membership.rank()),
+                life,
+            },
+        );
         self.registry.lock().insert(entry, |entry, h_nn| {
             let uuid = entry.record().uuid;
             let mut datastore = self.datastore.lock();
