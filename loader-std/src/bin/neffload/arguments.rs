@@ -47,7 +47,8 @@ macro_rules! subcommands {
                 command$(.subcommand(
                     clap::Command::new($name)
                         .about($about.trim_ascii_start())
-                        .defer(<$arguments as Args>::augment_args),
+                        // The structure's own line must not take the place of the one that is listed.
+                        .defer(|command| <$arguments>::augment_args(command).about($about.trim_ascii_start())),
                 ))+
             }
 
