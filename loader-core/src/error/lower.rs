@@ -24,6 +24,8 @@ codes! {
         PointerSelf = 'L' 212, Invalid, "pointer {name} refers to itself", "another variable", "";
         /// A class that needs a size has none.
         MissingSize = 'L' 213, Invalid, "Failed to parse, key: size of variable {name}", "", "";
+        /// No address on a device reaches that far.
+        SizeTooLarge = 'L' 214, Invalid, "variable {name} has {a} bytes", "at most 2^56, the addresses under an operand's marker byte", "";
         TooManyQueues = 'L' 301, Invalid, "{a} DMA queues in one subgraph", "at most {b}", "";
         TooManySemaphores = 'L' 302, Invalid, "Runtime supports maximum of {b} semaphores per queue set, found: {a}", "", "";
         BadQueueOwner = 'L' 303, Invalid, "Invalid owner '{name2}' for DMA queue {name}", "one of pe, act, pool, dve, sp", "";
@@ -73,7 +75,7 @@ codes! {
         ResolvePointerOffset = 'L' 904, Failure, "internal invariant broken: pointer {name} accessed at offset {b}", "offset 0", "";
         ScratchpadPageSize = 'L' 905, Invalid, "Invalid scratchpad page size {a} bytes", "1 to 4294967295 bytes", "";
         ScratchpadLayout = 'L' 906, Invalid, "Failed to calculate scratchpad info", "", "";
-        ScratchpadPages = 'L' 907, Resource, "the scratchpad of core {c} takes {a} pages", "at most {b}", "";
+        ScratchpadPages = 'L' 907, Resource, "the scratchpad of core {c} takes {a} pages, up to the end of {name}", "at most {b} pages", "";
         PatchSection = 'L' 908, Invalid, "Failed to find section {a} in the patch list", "section main or function", "";
         PatchBounds = 'L' 909, Invalid, "device_ip {a:#x} is out of bounds of main and function buffer", "", "";
         InstrTail = 'W' 601, Success, "the instructions of {name} end with {a} bytes that fill no slot", "whole 64-byte slots", "";
@@ -83,6 +85,10 @@ codes! {
         IoSizesDiffer = 'W' 605, Success, "the cores disagree on the size of {name}: {a} and {b} bytes", "one size", "";
         OwnerAssumed = 'W' 606, Success, "DMA queue {name} has no owner; pool is assumed", "an owner", "";
         NoDefaultLibrary = 'W' 607, Success, "the file asks for functions of the default library, which this host does not supply", "", "";
+        /// Ours: no rule is known, and no known file does it (real-files.md: a set lists one semaphore per hardware queue).
+        SemaphoreCount = 'W' 609, Success, "DMA queue {name} lists {a} semaphores", "one for each of its {b} hardware queues", "";
+        /// Ours: no rule is known, and no known file does it.
+        ForeignSemaphore = 'W' 610, Success, "block {a} ends with semaphore {b}, which its DMA queue {name} does not list", "a semaphore of the queue", "";
         ProfileUnread = 'W' 608, Success, "the profiles of an activation set could not be read to their end", "profile_meta_data of numbers that fit their fields", "";
     }
 }

@@ -41,8 +41,8 @@ codes! {
         PageAlignment = 'S' 305, Failure, "scratchpad page at {a:#x} is not 4 KiB aligned", "a multiple of 4096", "";
 
         RingFull = 'S' 401, QueueFull, "a ring of queue {name} needs more than {b} descriptors", "at most {b} per ring half", "";
-        SidesDiffer = 'S' 402, Invalid, "a descriptor of queue {name} reads {a} and writes {b} bytes", "the same amount on both sides", "";
-        DescriptorForm = 'S' 403, Invalid, "a descriptor of queue {name} has a form that cannot be expanded", "data descriptors with 1 to 32 sources", "";
+        SidesDiffer = 'S' 402, Invalid, "descriptor {c} of a block of queue {name} reads {a} and writes {b} bytes", "the same amount on both sides", "";
+        DescriptorForm = 'S' 403, Invalid, "descriptor {c} of a block of queue {name} has a form that cannot be expanded", "data descriptors with 1 to 32 sources", "";
         TemplateLimit = 'S' 404, Invalid, "variable {a} at offset {b} does not fit a template address", "an id below 2^19 and an offset below 2^36", "";
         ApproximateBlock = 'S' 408, Invalid, "block {a} of queue {name} can only be approximated", "a plain copy", "Load without --strict.";
         ExpansionLimit = 'S' 410, Resource, "the descriptors of a subgraph make more than {a} ring entries", "at most {a}", "Raise the limit on ring entries.";
@@ -70,6 +70,11 @@ codes! {
         Busy = 'S' 603, Timeout, "model {a} is still in use", "", "Stop using it; its memory is freed by the last user.";
         Worker = 'S' 604, Failure, "the thread that stages core {a} did not finish", "", "";
         IdsExhausted = 'S' 605, Resource, "all model ids are used up", "", "Restart the process.";
+
+        /// Ours: no rule is known. A block that only the runtime starts has no trigger in the file.
+        NoTrigger = 'W' 701, Success, "no instruction triggers {a} of the blocks of queue {name}, block {b} first", "one trigger (c1) for every block", "";
+        /// Ours: no rule is known; a loop or a function may well start a block again.
+        SeveralTriggers = 'W' 702, Success, "several instructions trigger the same block of queue {name}: {a} blocks, block {b} first", "one trigger (c1) for every block", "";
 
         ArenaFull = 'S' 801, Resource, "the arena is full: {a} bytes needed, {b} available", "an arena that holds this file", "Give a larger arena; `neffload plan FILE` prints the exact need.";
         Internal = 'S' 901, Failure, "internal invariant broken: {name}", "", "Please report this with the file.";

@@ -80,6 +80,7 @@ impl<D: Device + Sync> Loader<D> {
             }
             Held::Streamed(payload, _) => place(&mut **payload, kbins, &self.device, &request, pages, arena),
         })?;
+        plan.cores().for_each(|core| core.check_triggers(work.notes()));
         work.clock.lap(|times| &mut times.plan);
         work.used("plan");
         self.guarded(&plan, || match held {

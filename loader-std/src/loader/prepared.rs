@@ -59,6 +59,11 @@ impl<'m> Work<'m> {
         self.usage.push(Usage::of(&self.arena, stage));
     }
 
+    /// Where remarks go.
+    pub(super) fn notes(&mut self) -> &mut NoteList<MOST_NOTES> {
+        &mut self.notes
+    }
+
     pub(super) fn refused(&self, error: Error, header: Option<Header>) -> LoadError {
         LoadError::new(error, header, self.notes.kept())
     }

@@ -1,10 +1,10 @@
 //! Transfers into compact descriptors, each at the place its block has.
 
 use super::lanes::{Cursor, Lane, Scratch};
-use crate::arch::Arch;
+use crate::arch::{Arch, Engine};
 use crate::arena::{Arena, ArenaRef};
 use crate::error::{Error, LowerCode};
-use crate::lower::input::{Input, LowerSink};
+use crate::lower::input::{FileIn, Input, LowerSink};
 use crate::lower::measure::{Subject, wide};
 use crate::lower::record::{
     ActProfile, ActSet, Ap, Desc, DescFlags, DescType, Dim, Dtype, FmaExtra, Kbin, MinMaxExtra, Op,
@@ -79,7 +79,7 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
         }
         let broken = || subject.broken("a transfer belongs to no block");
         let block = subject.block(at.source, at.block)?;
-        let instance = subject.instance_of(&block, at.block)?;
+        let instance = subject.instance_of(&block)?;
         let lane = self.scratch.lane(self.arena, sg).ok_or_else(broken)?;
         Ok(Known {
             at: key,
@@ -92,7 +92,8 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
     }
 
     fn fault(&self, at: &BlockAt, code: LowerCode) -> Error {
-        Subject { sg: u32::from(at.subgraph), ..self.subject }.fail(code).element(at.block)
+        let subject = Subject { sg: u32::from(at.subgraph), ..self.subject };
+        subject.fail_in(code, FileIn::Part(at.source)).element(at.block)
     }
 
     fn broken(&self, at: &BlockAt) -> Error {
@@ -234,7 +235,9 @@ impl<I: Input> LowerSink for Sink<'_, '_, I> {
         let most = wide(record.profile_data.len());
         let Some(slot) = usize::try_from(index).ok().and_then(|index| record.profile_data.get_mut(index))
         else {
-            let fault = subject.fail(LowerCode::TooManyProfiles).name(record.name.as_bytes());
+            let act = FileIn::Part(BlockSource::Engine(Engine::Act));
+            let fault = subject.fail_in(LowerCode::TooManyProfiles, act).name(record.name.as_bytes());
+            let fault = fault.element(set);
             return Err(fault.numbers(u64::from(index).saturating_add(1), most));
         };
         *slot = *profile;

@@ -14,6 +14,9 @@ const DTYPE_MOST: u64 = 15;
 const SHAPE_MOST: u64 = 8;
 /// Bytes of a pointer.
 const POINTER_SIZE: u64 = 8;
+/// Most bytes of a variable: an address shares its 8 bytes with an operand's marker byte (R1), so no device
+/// memory lies above.
+const SIZE_MOST: u64 = 1 << 56;
 
 impl<I: Input> Subject<'_, I> {
     pub(super) fn count_vars(&self, counts: &mut Counts) -> Result<(), Error> {
@@ -35,7 +38,8 @@ impl<I: Input> Subject<'_, I> {
         }
         let dense = u64::from(highest).checked_add(1) == Some(counts.vars);
         if counts.vars > 0 && !dense {
-            return Err(self.fail(LowerCode::VarIdsNotDense).numbers(u64::from(highest), counts.vars));
+            let fault = self.fail(LowerCode::VarIdsNotDense).element(highest);
+            return Err(fault.numbers(u64::from(highest), counts.vars));
         }
         if outputs == 0 {
             return Err(self.fail(LowerCode::NoOutputs).name(self.subgraph()?.name));
@@ -69,6 +73,9 @@ impl<I: Input> Subject<'_, I> {
         }
         if var.class.needs_size() && var.size.is_none() {
             return Err(fault(LowerCode::MissingSize));
+        }
+        if let Some(size) = var.size.filter(|&size| size > SIZE_MOST) {
+            return Err(fault(LowerCode::SizeTooLarge).numbers(size, SIZE_MOST));
         }
         self.check_detail(var)
     }

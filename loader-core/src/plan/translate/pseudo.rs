@@ -371,7 +371,7 @@ fn operand(slot: &Slot, at: usize) -> Operand {
 }
 
 fn located(code: &Code<'_>, source: u32, error: Error) -> Error {
-    error.element(source).subgraph(code.core).name2(code.engine.key().as_bytes())
+    code.located(error, source).name2(code.engine.key().as_bytes())
 }
 
 /// The real opcode of a request by its kind (staging.md §11.3, Confirmed).
