@@ -4,6 +4,7 @@ pub mod audit;
 pub mod model;
 
 use crate::lowering::handmade::{Set, Working};
+use crate::places::assert_placed;
 use loader_core::arch::Arch;
 use loader_core::arena::Arena;
 use loader_core::container::MemberTable;
@@ -79,6 +80,8 @@ pub struct Rig {
     paging: Option<loader_core::lower::scratchpad::Paging>,
     /// Rulings for the next load.
     pub policy: Policy,
+    /// What the next load may cost.
+    pub limits: Limits,
     /// First core of the next load.
     pub core: u16,
     /// Cores of the logical core; 0 for as many as there are subgraphs.
@@ -113,6 +116,7 @@ impl Rig {
             pages: vec![None; 4096],
             paging: None,
             policy,
+            limits: Limits::DEFAULT,
             core: 0,
             vcore_size: 0,
             owned: (0, config.cores),
@@ -134,7 +138,7 @@ impl Rig {
     /// Those of placement; the device is then checked to be as before.
     pub fn place(&mut self, kbins: &Kbins<'static>, members: &mut Members) -> Result<Plan<'static>, Error> {
         let before = self.state();
-        let policy = self.policy;
+        let (policy, limits) = (self.policy, self.limits);
         let request = Request {
             name: b"hand-made",
             core: CoreId(self.core),
@@ -143,12 +147,13 @@ impl Rig {
             params: LoadParams::default(),
             owned: self.owned,
             policy: &policy,
-            limits: &Limits::DEFAULT,
+            limits: &limits,
         };
         self.next += 1;
         let mut arena = Arena::new(crate::lowering::memory(4 << 20)).expect("room");
         let result = self.with_pages(|pages, sim| place(members, kbins, sim, &request, pages, &mut arena));
-        if result.is_err() {
+        if let Err(error) = &result {
+            assert_placed(error);
             assert_eq!(self.state(), before, "a failed placement leaves nothing behind");
             assert_eq!((arena.head_used(), arena.tail_used()), (16, 0), "and no arena memory");
         }

@@ -13,6 +13,7 @@ pub use memory::{DMem, PlaceArm, VarPlace};
 pub use model::{Bridge, FeatureMap, LoadParams, Model, Registered, STATE_READY, Tally};
 pub(in crate::plan) use program::pseudo_index;
 pub use program::{
-    Bind, FUNCTION_NAME, Image, InstrAddrs, NoteKind, Opaque, PatchList, SlotNote, Span, Target, TargetKind, Why,
+    Bind, FUNCTION_NAME, Image, InstrAddrs, NoteKind, Opaque, PatchList, SlotNote, Span, Target, TargetKind,
+    Why,
 };
 pub use queue::{BlockFlags, BlockRec, Feed, FeedKind, RING_RX, RING_TX, RingRec};

@@ -135,5 +135,8 @@ fn check_constant(kbin: &KbinView<'_>, var: &MemRef) -> Result<(), Error> {
     if held == var.size.get() {
         return Ok(());
     }
-    Err(fault(StageCode::ConstantLength).element(var.var_id.get()).name(kbin.name(var)).numbers(held, var.size.get()))
+    Err(fault(StageCode::ConstantLength)
+        .element(var.var_id.get())
+        .name(kbin.name(var))
+        .numbers(held, var.size.get()))
 }

@@ -3,6 +3,8 @@
 mod code;
 mod life;
 mod memory;
+mod places;
 mod real;
+mod remarks;
 mod rings;
 mod threads;

@@ -91,7 +91,7 @@ impl<I: Input> Subject<'_, I> {
             DetailIn::List { len } | DetailIn::DgeTable { len } => self.check_list(var, len),
             DetailIn::Virtual { offset } => self.check_virtual(var, offset, size),
             DetailIn::File { member, .. } if member.0 == Blob::NOT_A_MEMBER => {
-                Err(fault(LowerCode::MemberMissing).member(member))
+                Err(fault(LowerCode::MemberMissing))
             }
             DetailIn::File { member, payload_offset, payload_len } => {
                 match payload_offset.checked_add(payload_len) {

@@ -31,7 +31,9 @@ pub(crate) struct PlanArguments {
 pub(crate) fn run(arguments: &PlanArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let asked = &arguments.asked;
     if output.json() && arguments.layout_to_output() {
-        return Err(Trouble::Usage("`--json` and `-o -` both write to standard output; name a file".to_owned()));
+        return Err(Trouble::Usage(
+            "`--json` and `-o -` both write to standard output; name a file".to_owned(),
+        ));
     }
     let mut input = asked.open()?;
     // A pipe is held: how its bytes come here says nothing about how a load will read them.
