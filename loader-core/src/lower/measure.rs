@@ -63,8 +63,10 @@ impl<'a, I: Input> Subject<'a, I> {
         Ok(())
     }
 
+    /// A broken promise of ours. Made before it is known to be needed, so it looks no member up.
     pub(crate) fn broken(&self, what: &str) -> Error {
-        self.fail(LowerCode::Internal).name(what.as_bytes())
+        let error = Error::new(Stage::Lower, LowerCode::Internal).name(what.as_bytes());
+        error.subgraph(u8::try_from(self.sg).unwrap_or(u8::MAX))
     }
 
     pub(crate) fn subgraph(&self) -> Result<Subgraph<'a>, Error> {

@@ -17,7 +17,7 @@ use neuron_drivers::sim::{Config, Content, Growing, HostSim};
 /// The remarks about one queue's triggers, given pool's slots.
 fn remarks(slots: &[[u8; 64]]) -> Vec<(String, u64, Option<u32>)> {
     let row = || vec![copy(side(1, 0, &[8, 1], &[1, 8]), side(0, 0, &[8, 1], &[1, 8]))];
-    let hand = Hand::cayman().var("t", VarClass::TmpBuf, 64).queue("q", RingType::DATA, 1);
+    let hand = Hand::cayman().var("t", VarClass::TmpBuf, 64).var("out", VarClass::Output, 4).queue("q", RingType::DATA, 1);
     let hand = (0..3).fold(hand, |hand, id| hand.block(0, id, Some(8), row()));
     let (sets, members) = join(vec![hand.stream(Engine::Pool, slots)]);
     let loaded = Rig::new(Arch::Cayman).load(sets, members).unwrap();
