@@ -72,9 +72,9 @@ codes! {
         IdsExhausted = 'S' 605, Resource, "all model ids are used up", "", "Restart the process.";
 
         /// Ours: no rule is known. A block that only the runtime starts has no trigger in the file.
-        NoTrigger = 'W' 701, Success, "no instruction triggers {a} of the blocks of queue {name}, block {b} first", "one trigger (c1) for every block", "";
+        NoTrigger = 'W' 611, Success, "no instruction triggers {a} of the blocks of queue {name}, block {b} first", "one trigger (c1) for every block", "";
         /// Ours: no rule is known; a loop or a function may well start a block again.
-        SeveralTriggers = 'W' 702, Success, "several instructions trigger the same block of queue {name}: {a} blocks, block {b} first", "one trigger (c1) for every block", "";
+        SeveralTriggers = 'W' 612, Success, "several instructions trigger the same block of queue {name}: {a} blocks, block {b} first", "one trigger (c1) for every block", "";
 
         ArenaFull = 'S' 801, Resource, "the arena is full: {a} bytes needed, {b} available", "an arena that holds this file", "Give a larger arena; `neffload plan FILE` prints the exact need.";
         Internal = 'S' 901, Failure, "internal invariant broken: {name}", "", "Please report this with the file.";

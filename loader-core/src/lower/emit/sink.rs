@@ -96,7 +96,6 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
         subject.fail_in(code, FileIn::Part(at.source)).element(at.block)
     }
 
-
     fn check(&self, at: &BlockAt, transfer: &Transfer<'_>, known: &Known) -> Result<(), Error> {
         let arithmetic = transfer.op.is_arithmetic();
         // Sources of arithmetic transfers by architecture (lowering.md §3.9).

@@ -5,7 +5,7 @@ use crate::error::{Error, LowerCode};
 use crate::lower::dims::{Counts, add, one_more};
 use crate::lower::input::{DetailIn, Input, VarIn};
 use crate::lower::record::Blob;
-use crate::lower::scratchpad::Area;
+use crate::lower::scratchpad::{Area, extent};
 use crate::manifest::VarClass;
 
 /// Characters of a device-print dtype.
@@ -150,10 +150,17 @@ impl<I: Input> Subject<'_, I> {
         }
     }
 
+    /// A refusal about the virtual variable that ends highest in its area.
+    fn furthest(&self, code: LowerCode) -> Error {
+        let ends = self.input.vars(self.sg).filter_map(|var| Some((extent(&var)?.1, var)));
+        let highest = ends.max_by_key(|(end, _)| *end);
+        highest.map_or_else(|| self.fail(code), |(_, var)| self.var_fault(code, &var))
+    }
+
     /// The area `alt` begins on the page behind main; sums of areas must not overflow (lowering.md §7.1).
     fn place_alt(&self, counts: &mut Counts) -> Result<(), Error> {
         let marks = marks(self);
-        let overflow = |a, b| self.fail(LowerCode::ExtentOverflow).name(b"scratchpad").numbers(a, b);
+        let overflow = |a, b| self.furthest(LowerCode::ExtentOverflow).numbers(a, b);
         if marks.mark(Area::Alt) > 0 {
             let page = self.policy.page_size.max(1);
             let main = marks.mark(Area::Main);
