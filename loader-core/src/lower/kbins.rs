@@ -26,15 +26,21 @@ use zerocopy::little_endian::U32;
 #[derive(Clone, Copy, Debug)]
 pub struct Kbins<'m> {
     head: Head<'m>,
-    table: ArenaRef,
+    place: ArenaRef,
     entries: &'m [SubgraphEntry],
 }
 
 impl<'m> Kbins<'m> {
-    /// The product in `head` with its table of [`SubgraphEntry`] records at `table`.
+    /// The product in `head` with its table of [`SubgraphEntry`] records at `entries`.
     #[must_use]
-    pub fn new(head: Head<'m>, table: ArenaRef) -> Option<Self> {
-        Some(Self { head, table, entries: head.slice(table)? })
+    pub fn new(head: Head<'m>, entries: ArenaRef) -> Option<Self> {
+        Some(Self { head, place: entries, entries: head.slice(entries)? })
+    }
+
+    /// Where the table of subgraphs is, for [`Kbins::new`] over a copy of [`Kbins::head`].
+    #[must_use]
+    pub const fn place(&self) -> ArenaRef {
+        self.place
     }
 
     /// Number of kbins.
@@ -59,7 +65,7 @@ impl<'m> Kbins<'m> {
     #[must_use]
     pub fn kbin(&self, index: usize) -> Option<KbinView<'m>> {
         let (head, entry) = (self.head, self.entries.get(index)?);
-        let place = self.table.nth::<SubgraphEntry>(u32::try_from(index).ok()?)?;
+        let place = self.place.nth::<SubgraphEntry>(u32::try_from(index).ok()?)?;
         Some(KbinView { head, entry, place, kbin: head.get(entry.kbin)?, index })
     }
 

@@ -27,6 +27,7 @@ impl fmt::Display for CoreView<'_> {
                 sheet.all::<InstrAddrs>("addrs", addrs)?;
             }
             sheet.all::<Bind>("bind", model.binds)?;
+            sheet.all::<Bind>("resolved", model.resolved)?;
             sheet.all::<Opaque>("opaque", model.opaques)?;
             sheet.each("target", model.targets, |sheet, target: &Target| sheet.text("name", target.name))?;
             sheet.all::<FeatureMap>("input", model.inputs.items)?;

@@ -69,6 +69,8 @@ impl Loaded {
             .set("timing_ns", times(&facts.times))
             .set("passes", facts.passes)
             .set("mode", if facts.streamed { "streamed" } else { "resident" })
+            .set("mac_count", facts.mac_count)
+            .set("trace_id", format!("{:#018x}", facts.trace_id))
             .set(
                 "peak",
                 json!({
