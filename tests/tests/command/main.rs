@@ -6,5 +6,6 @@ mod inspect;
 mod load;
 mod pack;
 mod plan;
+mod shortage;
 mod streams;
 mod tools;
