@@ -283,7 +283,7 @@ struct Out<'s> {
 impl Out<'_> {
     fn put(&mut self, bytes: &[u8]) -> Option<()> {
         let end = self.used.checked_add(bytes.len())?;
-        self.buffer.get_mut(self.used..end)?.copy_from_slice(bytes);
+        crate::bytes::copy(self.buffer.get_mut(self.used..end)?, bytes);
         self.used = end;
         Some(())
     }

@@ -15,12 +15,14 @@ use crate::source::{MemberId, Payload};
 use zerocopy::little_endian::{U32, U64};
 
 /// The record of a graph, as it stands.
+#[inline(never)]
 fn def(build: &Build<'_, '_>, definitions: TailRef, graph: u32) -> Result<DefRecord, Error> {
     let record = def_at(definitions, graph).and_then(|place| build.arena.tail().get::<DefRecord>(place));
     record.copied().ok_or_else(|| broken("a definition"))
 }
 
 /// Hop 3: every `def.json` (§6).
+#[inline(never)]
 pub(super) fn definitions<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
@@ -44,6 +46,7 @@ pub(super) fn definitions<'m, P: Payload<'m>>(
 }
 
 /// Hop 4: what the definitions name (§11, §13, §15).
+#[inline(never)]
 pub(super) fn files<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
@@ -72,6 +75,7 @@ pub(super) fn files<'m, P: Payload<'m>>(
 }
 
 /// Raw constants get their window now, `.npy` ones when their header was read.
+#[inline(never)]
 fn constants(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefRecord) -> Result<(), Error> {
     for at in 0..def.vars.len() {
         let record = def.vars.get::<VarRecord>(build.arena.tail(), at).ok_or_else(|| broken("a variable"))?;
@@ -91,6 +95,7 @@ fn constants(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &Def
 }
 
 /// The member that `ucode_lib` names: in the subgraph's directory, else at the top (§11.1).
+#[inline(never)]
 fn ucode(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefRecord) -> Result<(), Error> {
     let name = def.ucode_manifest;
     if name.len.get() == 0 {
@@ -108,6 +113,7 @@ fn ucode(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefReco
 }
 
 /// The files with blocks, and the roster of activation sets.
+#[inline(never)]
 fn engines(
     build: &mut Build<'_, '_>,
     wants: &mut Wants,
@@ -147,6 +153,7 @@ fn engines(
 const ROSTER: &[u8] = b"act_info.json";
 
 /// Rosters of another name.
+#[inline(never)]
 pub(super) fn rosters<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,

@@ -11,7 +11,7 @@ use super::engine::act_info::ActInfoReader;
 use super::engine::reader::EngineReader;
 use super::npy::NpyHead;
 use super::record::{DefRecord, VarRecord, def_at};
-use super::sort::heap_sort;
+use crate::sort::heap_sort;
 use super::verdict::{Rank, Section};
 use crate::arena::{ArenaRef, TailRef};
 use crate::error::Error;
@@ -154,6 +154,7 @@ pub(super) struct Hop<'x, 'b, 'a, 'm> {
 }
 
 /// Reads all members of the list.
+#[inline(never)]
 pub(super) fn read<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
@@ -182,12 +183,14 @@ pub(super) fn read<'m, P: Payload<'m>>(
 }
 
 impl Hop<'_, '_, '_, '_> {
+    #[inline(never)]
     fn definition(&self, graph: u16) -> Option<(TailRef, DefRecord)> {
         let place = def_at(self.definitions, u32::from(graph))?;
         self.build.arena.tail().get::<DefRecord>(place).map(|record| (place, *record))
     }
 
     /// A reading begins. What can no longer change the verdict is not read.
+    #[inline(never)]
     fn open(&mut self, at: usize) -> Result<(), Error> {
         let want = self.wants.get(self.build, at).ok_or_else(|| broken("a want"))?;
         let graph = want.graph.get();
@@ -241,39 +244,48 @@ impl Hop<'_, '_, '_, '_> {
         }
     }
 
+    #[inline(never)]
     fn finish(&mut self) -> Result<(), Error> {
         let graph = self.wants.get(self.build, self.at).map_or(0, |want| want.graph.get());
-        let mut doc = core::mem::replace(&mut self.doc, Doc::None);
-        let result = match &mut doc {
+        let Self { build, cutter, doc, .. } = self;
+        let result = match doc {
             Doc::None => Ok(()),
-            Doc::Definition(reader) => finish(self.cutter, self.build, reader),
-            Doc::Ucode(reader) => finish(self.cutter, self.build, reader),
-            Doc::Blocks(reader) => finish(self.cutter, self.build, reader),
-            Doc::ActInfo(reader) => finish(self.cutter, self.build, reader),
-            Doc::Npy(head) => self.finish_npy(*head),
+            Doc::Definition(reader) => finish(cutter, build, reader),
+            Doc::Ucode(reader) => finish(cutter, build, reader),
+            Doc::Blocks(reader) => finish(cutter, build, reader),
+            Doc::ActInfo(reader) => finish(cutter, build, reader),
+            Doc::Npy(head) => {
+                let head = *head;
+                self.finish_npy(head)
+            }
         };
-        let whole = result.is_ok();
+        if result.is_ok() {
+            self.keep(graph)?;
+        }
         self.outcome(result)?;
+        self.doc = Doc::None;
+        Ok(())
+    }
+
+    /// Enters what the document said into the definition's record. The documents stay where they are: they
+    /// are large.
+    fn keep(&mut self, graph: u16) -> Result<(), Error> {
+        let Self { build, doc, definitions, .. } = self;
         match doc {
-            Doc::Definition(reader) if whole => self.put(graph, reader.def),
-            Doc::Ucode(reader) if whole => self.put(graph, reader.def),
-            Doc::ActInfo(reader) if whole => {
+            Doc::Definition(reader) => put(build, *definitions, graph, &reader.def),
+            Doc::Ucode(reader) => put(build, *definitions, graph, &reader.def),
+            Doc::ActInfo(reader) => {
+                let sets = reader.sets;
                 let (_, mut def) = self.definition(graph).ok_or_else(|| broken("a definition"))?;
-                def.act_infos = reader.sets;
-                self.put(graph, def)
+                def.act_infos = sets;
+                put(self.build, self.definitions, graph, &def)
             }
             _ => Ok(()),
         }
     }
 
-    fn put(&mut self, graph: u16, def: DefRecord) -> Result<(), Error> {
-        let place = def_at(self.definitions, u32::from(graph)).ok_or_else(|| broken("a definition"))?;
-        let slot = self.build.arena.tail_slice_mut::<DefRecord>(place, 1).and_then(|all| all.first_mut());
-        *slot.ok_or_else(|| broken("a definition"))? = def;
-        Ok(())
-    }
-
     /// Gives the payload window to every variable that names this member.
+    #[inline(never)]
     fn finish_npy(&mut self, head: NpyHead) -> Result<(), Error> {
         let want = self.wants.get(self.build, self.at).ok_or_else(|| broken("a want"))?;
         let member = self.build.table.get(id(want.member.get())).ok_or_else(|| broken("a member"))?;
@@ -293,6 +305,7 @@ impl Hop<'_, '_, '_, '_> {
         Ok(())
     }
 
+    #[inline(never)]
     fn window(&mut self, want: Want, offset: u64, size: u64) -> Result<(), Error> {
         let (_, def) = self.definition(want.graph.get()).ok_or_else(|| broken("a definition"))?;
         let record = def.vars.get_mut::<VarRecord>(self.build.arena, want.item.get());
@@ -301,6 +314,18 @@ impl Hop<'_, '_, '_, '_> {
         record.b = U64::new(size.saturating_sub(offset));
         Ok(())
     }
+}
+
+fn put(
+    build: &mut Build<'_, '_>,
+    definitions: TailRef,
+    graph: u16,
+    def: &DefRecord,
+) -> Result<(), Error> {
+    let place = def_at(definitions, u32::from(graph)).ok_or_else(|| broken("a definition"))?;
+    let slot = build.arena.tail_slice_mut::<DefRecord>(place, 1).and_then(|all| all.first_mut());
+    *slot.ok_or_else(|| broken("a definition"))? = *def;
+    Ok(())
 }
 
 fn finish<D: Document>(

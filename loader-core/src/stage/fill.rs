@@ -50,6 +50,7 @@ pub fn fill_core<'m, P: Payload<'m>, D: Device>(
     fill(payload, plan, index..index.saturating_add(1), device, policy, scratch)
 }
 
+#[inline(never)]
 fn fill<'m, P: Payload<'m>, D: Device>(
     payload: &mut P,
     plan: &Plan<'m>,
@@ -88,6 +89,7 @@ struct Feeder<'a, 'm, D> {
 }
 
 impl<'m, D: Device> Feeder<'_, 'm, D> {
+    #[inline(never)]
     fn start(&mut self, core: CoreView<'m>, index: usize, policy: &Policy) -> Result<(), Error> {
         for engine in Engine::ALL {
             let number = u8::try_from(index).unwrap_or(u8::MAX);
@@ -125,7 +127,8 @@ impl<'m, D: Device> Feeder<'_, 'm, D> {
         write(self.device, block.ok_or_else(|| Error::internal(Stage::Stage, "block"))?, at, bytes)
     }
 
-    fn finish(mut self, wanted: usize) -> Result<(), Error> {
+    #[inline(never)]
+    fn finish(&mut self, wanted: usize) -> Result<(), Error> {
         if self.fed != wanted {
             return Err(Error::new(Stage::Stage, StageCode::BadKbin).name(b"member bytes"));
         }

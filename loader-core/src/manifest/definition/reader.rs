@@ -59,6 +59,8 @@ fn engine_key(key: &[u8]) -> Option<(Engine, bool)> {
 }
 
 impl DefReader {
+    /// Not inlined: the record is large, and is copied once this way.
+    #[inline(never)]
     pub(crate) fn new(graph: u16, def: DefRecord) -> Self {
         Self {
             def,
