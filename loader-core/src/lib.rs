@@ -26,6 +26,7 @@ pub mod layout {
 
 pub mod arch;
 pub mod arena;
+mod boundary;
 mod bytes;
 pub mod device;
 pub mod error;

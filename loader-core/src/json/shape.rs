@@ -121,8 +121,7 @@ impl<'a> Element<'a> {
             let Out { buffer, used } = out;
             buffer.get(..used).unwrap_or(&[])
         };
-        let bound = serde_json_core::from_slice::<T>(text);
-        bound.map(|(value, _)| value).map_err(|_| Unbound::Missing(self.offset()))
+        crate::boundary::bind(text).ok_or(Unbound::Missing(self.offset()))
     }
 
     /// The first key, at any depth, that an object in this value has twice, with its offset. Costs

@@ -12,13 +12,30 @@ use crate::arena::TailRef;
 use crate::error::{Error, ManifestCode};
 use crate::json::Cutter;
 use crate::source::{MemberId, Payload};
+use zerocopy::FromZeros;
 use zerocopy::little_endian::{U32, U64};
 
 /// The record of a graph, as it stands.
-#[inline(never)]
-fn def(build: &Build<'_, '_>, definitions: TailRef, graph: u32) -> Result<DefRecord, Error> {
+fn def<'x>(build: &'x Build<'_, '_>, definitions: TailRef, graph: u32) -> Result<&'x DefRecord, Error> {
     let record = def_at(definitions, graph).and_then(|place| build.arena.tail().get::<DefRecord>(place));
-    record.copied().ok_or_else(|| broken("a definition"))
+    record.ok_or_else(|| broken("a definition"))
+}
+
+/// Reads what `list` names.
+fn listed<'a, 'm, P: Payload<'m>>(
+    payload: &mut P,
+    build: &mut Build<'a, 'm>,
+    cutter: &mut Cutter<'_>,
+    definitions: TailRef,
+    list: impl FnOnce(&mut Build<'a, 'm>, &mut Wants) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mark = build.arena.mark();
+    let mut wants = Wants::default();
+    list(build, &mut wants)?;
+    wants.sort(build);
+    wants::read(payload, build, cutter, definitions, wants)?;
+    build.arena.release_head(mark);
+    Ok(())
 }
 
 /// Hop 3: every `def.json` (§6).
@@ -30,8 +47,19 @@ pub(super) fn definitions<'m, P: Payload<'m>>(
     definitions: TailRef,
     graphs: u32,
 ) -> Result<(), Error> {
-    let mark = build.arena.mark();
-    let mut wants = Wants::default();
+    listed(payload, build, cutter, definitions, |build, wants| {
+        list_definitions(build, wants, definitions, graphs)
+    })
+}
+
+/// Not inlined, as the other lists: a definition's record is large, and is gone when the reading begins.
+#[inline(never)]
+fn list_definitions(
+    build: &mut Build<'_, '_>,
+    wants: &mut Wants,
+    definitions: TailRef,
+    graphs: u32,
+) -> Result<(), Error> {
     for graph in 0..graphs {
         let member = def(build, definitions, graph)?.member.get();
         let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
@@ -39,9 +67,6 @@ pub(super) fn definitions<'m, P: Payload<'m>>(
             wants.push(build, Want::new(member, graph, kind::DEFINITION, 0, 0))?;
         }
     }
-    wants.sort(build);
-    wants::read(payload, build, cutter, definitions, wants)?;
-    build.arena.release_head(mark);
     Ok(())
 }
 
@@ -54,23 +79,30 @@ pub(super) fn files<'m, P: Payload<'m>>(
     definitions: TailRef,
     graphs: u32,
 ) -> Result<(), Error> {
-    let mark = build.arena.mark();
-    let mut wants = Wants::default();
+    listed(payload, build, cutter, definitions, |build, wants| list_files(build, wants, definitions, graphs))
+}
+
+#[inline(never)]
+fn list_files(
+    build: &mut Build<'_, '_>,
+    wants: &mut Wants,
+    definitions: TailRef,
+    graphs: u32,
+) -> Result<(), Error> {
     for graph in 0..graphs {
-        let def = def(build, definitions, graph)?;
+        let mut copy = DefRecord::new_zeroed();
+        copy.clone_from(def(build, definitions, graph)?);
+        let def = &copy;
         build.subgraph = u8::try_from(graph).ok();
         let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
         if build.verdict.settled_before(Rank::new(graph, Section::Document)) {
             break;
         }
         build.member = Some(MemberId(def.member.get()));
-        constants(build, &mut wants, graph, &def)?;
-        ucode(build, &mut wants, graph, &def)?;
-        engines(build, &mut wants, definitions, graph, &def)?;
+        constants(build, wants, graph, def)?;
+        ucode(build, wants, graph, def)?;
+        engines(build, wants, definitions, graph, def)?;
     }
-    wants.sort(build);
-    wants::read(payload, build, cutter, definitions, wants)?;
-    build.arena.release_head(mark);
     Ok(())
 }
 
@@ -161,8 +193,16 @@ pub(super) fn rosters<'m, P: Payload<'m>>(
     definitions: TailRef,
     graphs: u32,
 ) -> Result<(), Error> {
-    let mark = build.arena.mark();
-    let mut wants = Wants::default();
+    listed(payload, build, cutter, definitions, |build, wants| list_rosters(build, wants, definitions, graphs))
+}
+
+#[inline(never)]
+fn list_rosters(
+    build: &mut Build<'_, '_>,
+    wants: &mut Wants,
+    definitions: TailRef,
+    graphs: u32,
+) -> Result<(), Error> {
     for graph in 0..graphs {
         let def = def(build, definitions, graph)?;
         let dir = Text { place: def.definition.place, len: def.dir_len };
@@ -174,9 +214,6 @@ pub(super) fn rosters<'m, P: Payload<'m>>(
             wants.push(build, Want::new(member.id.0, graph, kind::ACT_INFO, 0, 0))?;
         }
     }
-    wants.sort(build);
-    wants::read(payload, build, cutter, definitions, wants)?;
-    build.arena.release_head(mark);
     Ok(())
 }
 

@@ -19,7 +19,7 @@ use zerocopy::{FromBytes, IntoBytes};
 /// Entries that a buffer holds at least.
 const LEAST_BUFFER: usize = 16;
 /// Most ring pairs that are filled at once.
-const MOST_AT_ONCE: usize = 32;
+const MOST_AT_ONCE: usize = if crate::layout::SMALL { 8 } else { 32 };
 /// Bytes of a semaphore copy.
 const SEMAPHORE_BYTES: u32 = 4;
 

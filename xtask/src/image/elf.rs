@@ -9,7 +9,6 @@ use std::path::Path;
 #[derive(Clone, Debug)]
 pub(crate) struct Section {
     pub(crate) name: String,
-    pub(crate) address: u64,
     pub(crate) size: u64,
     offset: u64,
     flags: u64,
@@ -103,7 +102,6 @@ impl Elf {
                 name: String::new(),
                 kind: u32::try_from(self.number(at + 4, 4)?)?,
                 flags: self.word(at, 8, 8)?,
-                address: self.word(at, 0x10, 0xC)?,
                 offset: self.word(at, 0x18, 0x10)?,
                 size: self.word(at, 0x20, 0x14)?,
                 link: u32::try_from(self.number(at + if self.wide { 0x28 } else { 0x18 }, 4)?)?,

@@ -223,8 +223,8 @@ pub(crate) struct UcodeReader {
 
 impl UcodeReader {
     #[inline(never)]
-    pub(crate) fn new(graph: u16, def: DefRecord) -> Self {
-        Self { def, reader: LibraryReader::new(graph, 1) }
+    pub(crate) fn new(graph: u16, def: &DefRecord) -> Self {
+        Self { def: *def, reader: LibraryReader::new(graph, 1) }
     }
 }
 
