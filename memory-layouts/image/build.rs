@@ -6,7 +6,8 @@ use std::{env, fs};
 
 fn main() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let layout = constants(&here.join("../agent-256k.toml"), &["core", "memory", "limits", "device", "image"]);
+    let layout =
+        constants(&here.join("../agent-256k.toml"), &["core", "memory", "limits", "device", "image"]);
     let target = env::var("TARGET").unwrap_or_default();
     if !layout.is_image() {
         refuse(&format!("{}: image.target is missing: this layout is not one of an image", layout.name));
@@ -44,8 +45,11 @@ fn embed(layout: &memory_layouts::Layout) {
     let text = match carried {
         Some(file) => {
             println!("cargo::rerun-if-changed={}", file.display());
-            let whole = fs::canonicalize(&file).unwrap_or_else(|error| refuse(&format!("{}: {error}", file.display())));
-            format!("/// The file that this image carries.\npub static CARRIED: &[u8] = include_bytes!({whole:?});\n")
+            let whole = fs::canonicalize(&file)
+                .unwrap_or_else(|error| refuse(&format!("{}: {error}", file.display())));
+            format!(
+                "/// The file that this image carries.\npub static CARRIED: &[u8] = include_bytes!({whole:?});\n"
+            )
         }
         None => String::new(),
     };

@@ -5,9 +5,9 @@ mod heap;
 mod lists;
 mod miri;
 mod panics;
-mod unsafety;
 #[cfg(test)]
 mod tests;
+mod unsafety;
 
 use crate::image::build::Variant;
 use crate::image::ledger::Ledger;
@@ -55,7 +55,8 @@ impl Audited {
 
 /// (ii) Names of an allocator.
 pub(crate) fn allocators(elf: &Elf) -> Offenders {
-    const PARTS: [&str; 6] = ["__rust_alloc", "__rg_alloc", "__rdl_alloc", "__rust_no_alloc", "alloc::", "GlobalAlloc"];
+    const PARTS: [&str; 6] =
+        ["__rust_alloc", "__rg_alloc", "__rdl_alloc", "__rust_no_alloc", "alloc::", "GlobalAlloc"];
     let is_one = |name: &str| {
         let path = name.trim_start_matches(['<', '&', '[']);
         matches!(path, "malloc" | "calloc" | "realloc" | "free")
@@ -70,17 +71,22 @@ pub(crate) fn stack(layout: &Layout, ledger: &Ledger) -> Offenders {
     let mut offenders = Offenders::new();
     for stage in &ledger.stages {
         if let Some(stack) = stage.stack.filter(|&stack| stack > most) {
-            let widest = stage.path.iter().max_by_key(|call| {
-                call.split(' ').next().and_then(|frame| frame.parse::<u64>().ok())
-            });
-            offenders.push(format!("{}: {stack} bytes of stack, allowed are {most}; {}", stage.name, widest.map_or("", String::as_str)));
+            let widest = stage
+                .path
+                .iter()
+                .max_by_key(|call| call.split(' ').next().and_then(|frame| frame.parse::<u64>().ok()));
+            offenders.push(format!(
+                "{}: {stack} bytes of stack, allowed are {most}; {}",
+                stage.name,
+                widest.map_or("", String::as_str)
+            ));
         }
     }
     if let Some(stack) = ledger.stack.filter(|&stack| stack > most) {
         offenders.push(format!("the program: {stack} bytes of stack, allowed are {most}; {}", ledger.widest));
     }
     for cycle in &ledger.cycles {
-        if !cycle.iter().any(|name| panics::is_boundary(name)) {
+        if !cycle.iter().any(|name| panics::is_bounded_recursion(name)) {
             offenders.push(format!("recursion: {}", cycle.join(" -> ")));
         }
     }
@@ -108,7 +114,11 @@ pub(crate) fn run(write: bool, full: bool) -> Result<()> {
         lists::write(&images)?;
     }
     let each = |check: &dyn Fn(&Audited) -> Offenders| images.iter().flat_map(check).collect::<Offenders>();
-    let mut wrong = say("(i)", "no alloc or std in the core's dependencies", &dependencies::check(&workspace().join("Cargo.toml"))?);
+    let mut wrong = say(
+        "(i)",
+        "no alloc or std in the core's dependencies",
+        &dependencies::check(&workspace().join("Cargo.toml"))?,
+    );
     wrong += say("(ii)", "no allocator in the images", &each(&|image| allocators(&image.elf)));
     let mut panicking = links_without_panics(&[])?;
     panicking.extend(panics::against_the_list(&images[0].code)?);

@@ -5,6 +5,8 @@ pub(crate) mod code;
 pub(crate) mod elf;
 pub(crate) mod ledger;
 pub(crate) mod stack;
+#[cfg(test)]
+mod tests;
 mod toolchain;
 
 use anyhow::{Result, anyhow, bail};

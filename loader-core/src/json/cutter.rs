@@ -192,7 +192,12 @@ impl<'b> Cutter<'b> {
 
     /// Goes on from `at` while keys and values are plain and all there; returns how far that was.
     /// Whatever is not is left to the slow way, faults included.
-    fn quickly<R: Reader>(&mut self, bytes: &[u8], at: usize, reader: &mut R) -> Result<usize, Error> {
+    fn quickly<R: Reader + ?Sized>(
+        &mut self,
+        bytes: &[u8],
+        at: usize,
+        reader: &mut R,
+    ) -> Result<usize, Error> {
         let mut rest = self.lexer.window(bytes.get(at..).unwrap_or(&[]));
         let end = at.saturating_add(rest.len());
         while matches!(self.mode, Mode::Walk) && self.quick_step(&mut rest, reader)? {}
@@ -200,7 +205,7 @@ impl<'b> Cutter<'b> {
     }
 
     /// One value, with its key, or the opening or closing bracket of one; false if neither is there.
-    fn quick_step<R: Reader>(&mut self, rest: &mut &[u8], reader: &mut R) -> Result<bool, Error> {
+    fn quick_step<R: Reader + ?Sized>(&mut self, rest: &mut &[u8], reader: &mut R) -> Result<bool, Error> {
         let longest = self.keys.next_room(self.levels.last());
         let start = match self.lexer.next_value(rest, longest) {
             Some(start) => start,
@@ -233,7 +238,7 @@ impl<'b> Cutter<'b> {
     }
 
     /// A whole scalar; its key, unless the key memory has it.
-    fn whole<R: Reader>(
+    fn whole<R: Reader + ?Sized>(
         &mut self,
         key: Option<&[u8]>,
         kind: Kind,
@@ -253,7 +258,7 @@ impl<'b> Cutter<'b> {
     }
 
     /// Asks the reader about a value that began at `offset`.
-    fn ask<R: Reader>(
+    fn ask<R: Reader + ?Sized>(
         &mut self,
         key: Option<&[u8]>,
         kind: Kind,

@@ -193,7 +193,9 @@ pub(super) fn rosters<'m, P: Payload<'m>>(
     definitions: TailRef,
     graphs: u32,
 ) -> Result<(), Error> {
-    listed(payload, build, cutter, definitions, |build, wants| list_rosters(build, wants, definitions, graphs))
+    listed(payload, build, cutter, definitions, |build, wants| {
+        list_rosters(build, wants, definitions, graphs)
+    })
 }
 
 #[inline(never)]

@@ -1,7 +1,7 @@
 //! Index arrays in order.
 
-use crate::sort::heap_sort;
 use crate::arena::{Arena, ArenaFull, Tail, TailRef};
+use crate::sort::heap_sort;
 use core::cmp::Ordering;
 use zerocopy::little_endian::U32;
 

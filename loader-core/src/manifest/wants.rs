@@ -11,11 +11,11 @@ use super::engine::act_info::ActInfoReader;
 use super::engine::reader::EngineReader;
 use super::npy::NpyHead;
 use super::record::{DefRecord, VarRecord, def_at};
-use crate::sort::heap_sort;
 use super::verdict::{Rank, Section};
 use crate::arena::{ArenaRef, TailRef};
 use crate::error::Error;
 use crate::json::{self, Cutter};
+use crate::sort::heap_sort;
 use crate::source::{MemberId, Payload, Visitor};
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -156,6 +156,11 @@ impl Doc {
     }
 
     #[inline(never)]
+    fn clear(&mut self) {
+        *self = Self::None;
+    }
+
+    #[inline(never)]
     fn definition(&mut self, graph: u16, def: &DefRecord) {
         *self = Self::Definition(DefReader::new(graph, def));
     }
@@ -223,7 +228,7 @@ impl Hop<'_, '_, '_, '_> {
         let want = self.wants.get(self.build, at).ok_or_else(|| broken("a want"))?;
         let graph = want.graph.get();
         self.at = at;
-        *self.doc = Doc::None;
+        self.doc.clear();
         self.build.member = Some(id(want.member.get()));
         self.build.subgraph = u8::try_from(graph).ok();
         self.cutter.restart(self.build.member);
@@ -259,7 +264,7 @@ impl Hop<'_, '_, '_, '_> {
                 if want.kind != kind::ACT_INFO {
                     self.build.offer(want.rank(), error);
                 }
-                *self.doc = Doc::None;
+                self.doc.clear();
                 Ok(())
             }
             Err(error) => Err(self.build.placed(error)),
@@ -286,7 +291,7 @@ impl Hop<'_, '_, '_, '_> {
             self.keep(graph)?;
         }
         self.outcome(result)?;
-        *self.doc = Doc::None;
+        self.doc.clear();
         Ok(())
     }
 
@@ -342,12 +347,7 @@ impl Hop<'_, '_, '_, '_> {
     }
 }
 
-fn put(
-    build: &mut Build<'_, '_>,
-    definitions: TailRef,
-    graph: u16,
-    def: &DefRecord,
-) -> Result<(), Error> {
+fn put(build: &mut Build<'_, '_>, definitions: TailRef, graph: u16, def: &DefRecord) -> Result<(), Error> {
     let place = def_at(definitions, u32::from(graph)).ok_or_else(|| broken("a definition"))?;
     let slot = build.arena.tail_slice_mut::<DefRecord>(place, 1).and_then(|all| all.first_mut());
     *slot.ok_or_else(|| broken("a definition"))? = *def;

@@ -59,7 +59,7 @@ fn fill<'m, P: Payload<'m>, D: Device>(
     policy: &Policy,
     scratch: &mut [u8],
 ) -> Result<(), Error> {
-    let mut feeder = Feeder { plan, cores: cores.clone(), device, fillings: heapless::Vec::new(), fed: 0 };
+    let mut feeder = Feeder::new(plan, cores.clone(), device);
     for index in cores.clone() {
         let core = plan.core(index).ok_or_else(|| Error::internal(Stage::Stage, "core"))?;
         let located = |error: Error| at_core(error, index);
@@ -88,7 +88,13 @@ struct Feeder<'a, 'm, D> {
     fed: usize,
 }
 
-impl<'m, D: Device> Feeder<'_, 'm, D> {
+impl<'a, 'm, D: Device> Feeder<'a, 'm, D> {
+    /// Not inlined: made where it lies, because it is large.
+    #[inline(never)]
+    const fn new(plan: &'a Plan<'m>, cores: Range<usize>, device: &'a D) -> Self {
+        Self { plan, cores, device, fillings: heapless::Vec::new(), fed: 0 }
+    }
+
     #[inline(never)]
     fn start(&mut self, core: CoreView<'m>, index: usize, policy: &Policy) -> Result<(), Error> {
         for engine in Engine::ALL {

@@ -38,7 +38,8 @@ fn main(arguments: &[*const u8]) -> i32 {
 #[inline(never)]
 fn run(arguments: &[*const u8]) -> i32 {
     let Some(arguments) = Arguments::read(arguments) else {
-        let _ = Out(2).write_str("usage: IMAGE FILE [--device sim|/dev/neuronN] [--core N] [--allow-opaque]\n");
+        let _ =
+            Out(2).write_str("usage: IMAGE FILE [--device sim|/dev/neuronN] [--core N] [--allow-opaque]\n");
         return USAGE;
     };
     let mut file = match File::open(arguments.file) {

@@ -11,7 +11,7 @@ mod panic;
 mod planted;
 mod stack;
 
-#[cfg(target_os = "linux")]
-mod linux;
 #[cfg(target_os = "none")]
 mod cortex_m;
+#[cfg(target_os = "linux")]
+mod linux;

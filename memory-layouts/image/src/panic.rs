@@ -3,6 +3,7 @@
 use core::panic::PanicInfo;
 
 #[cfg(feature = "no-panic")]
+// SAFETY: the name is declared, not defined; what refers to it does not link.
 unsafe extern "C" {
     /// Does not exist. If a panic can be reached, this name is in the linker's refusal.
     fn neffload_a_panic_can_be_reached() -> !;

@@ -60,7 +60,10 @@ impl Key {
                     return Err(format!("{name} is {number}; it must be {least} to {most}: {}", self.what));
                 }
                 if number % step != 0 {
-                    return Err(format!("{name} is {number}; it must be a multiple of {step}: {}", self.what));
+                    return Err(format!(
+                        "{name} is {number}; it must be a multiple of {step}: {}",
+                        self.what
+                    ));
                 }
                 Ok(())
             }
@@ -76,16 +79,34 @@ impl Key {
     }
 }
 
-const fn size(section: &'static str, name: &'static str, bounds: (u64, u64), due: Due, what: &'static str) -> Key {
+const fn size(
+    section: &'static str,
+    name: &'static str,
+    bounds: (u64, u64),
+    due: Due,
+    what: &'static str,
+) -> Key {
     let (least, most) = bounds;
     Key { section, name, kind: Kind::Number { least, most, step: 1, rust: "usize" }, due, what }
 }
 
 const fn limit(name: &'static str, rust: &'static str, most: u64, what: &'static str) -> Key {
-    Key { section: "limits", name, kind: Kind::Number { least: 1, most, step: 1, rust }, due: Due::Never, what }
+    Key {
+        section: "limits",
+        name,
+        kind: Kind::Number { least: 1, most, step: 1, rust },
+        due: Due::Never,
+        what,
+    }
 }
 
-const fn word(section: &'static str, name: &'static str, words: &'static [&'static str], due: Due, what: &'static str) -> Key {
+const fn word(
+    section: &'static str,
+    name: &'static str,
+    words: &'static [&'static str],
+    due: Due,
+    what: &'static str,
+) -> Key {
     Key { section, name, kind: Kind::Name(words), due, what }
 }
 
@@ -95,8 +116,20 @@ const U32: u64 = 0xFFFF_FFFF;
 
 /// Every key there is.
 pub const KEYS: &[Key] = &[
-    size("core", "json_element", (512, 64 * KIB), Due::Always, "Bytes of the buffer for one JSON value, on the stack of S2 and S3."),
-    size("core", "json_keys", (512, 64 * KIB), Due::Always, "Bytes of the keys of one JSON path, on the stack of S2 and S3."),
+    size(
+        "core",
+        "json_element",
+        (512, 64 * KIB),
+        Due::Always,
+        "Bytes of the buffer for one JSON value, on the stack of S2 and S3.",
+    ),
+    size(
+        "core",
+        "json_keys",
+        (512, 64 * KIB),
+        Due::Always,
+        "Bytes of the keys of one JSON path, on the stack of S2 and S3.",
+    ),
     Key {
         section: "core",
         name: "small",
@@ -104,7 +137,13 @@ pub const KEYS: &[Key] = &[
         due: Due::Always,
         what: "1: one copy of each parser for all its users, small tables; 0: a copy for each, and fast tables.",
     },
-    size("memory", "total", (64 * KIB, 4 * GIB), Due::Never, "Bytes of a host's streamed load, everything together."),
+    size(
+        "memory",
+        "total",
+        (64 * KIB, 4 * GIB),
+        Due::Never,
+        "Bytes of a host's streamed load, everything together.",
+    ),
     Key {
         section: "memory",
         name: "arena",
@@ -127,8 +166,20 @@ pub const KEYS: &[Key] = &[
         what: "Members up to this size are kept from the first pass on; 0 keeps none and costs passes.",
     },
     size("memory", "input", (512, 16 << 20), Due::Image, "Bytes of the file that are read at a time."),
-    size("memory", "name", (100, 1 << 20), Due::Image, "Bytes of the longest name of an extension record; there is room for three."),
-    size("memory", "gzip_layers", (1, 24), Due::Image, "Nested gzip layers; each takes a 32 KiB window and a decoder."),
+    size(
+        "memory",
+        "name",
+        (100, 1 << 20),
+        Due::Image,
+        "Bytes of the longest name of an extension record; there is room for three.",
+    ),
+    size(
+        "memory",
+        "gzip_layers",
+        (1, 24),
+        Due::Image,
+        "Nested gzip layers; each takes a 32 KiB window and a decoder.",
+    ),
     size("memory", "extents", (0, 4096), Due::Image, "Extents of one sparse member."),
     Key {
         section: "memory",
@@ -147,12 +198,30 @@ pub const KEYS: &[Key] = &[
     limit("descriptors", "u32", U32, "DMA descriptors of one subgraph."),
     limit("ring_entries", "u64", 1 << 40, "Ring entries that the descriptors of one subgraph expand to."),
     word("device", "kind", &["sim", "neuron"], Due::Always, "The device unless the command line names one."),
-    word("device", "profile", &["FLAT", "DRIVER"], Due::Always, "How the simulated device lays out its memory."),
+    word(
+        "device",
+        "profile",
+        &["FLAT", "DRIVER"],
+        Due::Always,
+        "How the simulated device lays out its memory.",
+    ),
     size("device", "blocks", (16, 1 << 20), Due::Image, "Device blocks that may live at once."),
-    word("image", "target", &["x86_64-unknown-linux-gnu", "thumbv7em-none-eabihf"], Due::Never, "What the image runs on."),
+    word(
+        "image",
+        "target",
+        &["x86_64-unknown-linux-gnu", "thumbv7em-none-eabihf"],
+        Due::Never,
+        "What the image runs on.",
+    ),
     size("image", "stack", (4 * KIB, 8 << 20), Due::Image, "Bytes that the deepest path of calls may take."),
     size("image", "most_bytes", (16 * KIB, GIB), Due::Image, "Bytes of the stripped image."),
-    size("image", "most_static", (16 * KIB, GIB), Due::Image, "Bytes of static memory without arenas and without the simulated device."),
+    size(
+        "image",
+        "most_static",
+        (16 * KIB, GIB),
+        Due::Image,
+        "Bytes of static memory without arenas and without the simulated device.",
+    ),
     word("image", "linker", &[], Due::Never, "The linker script, where the target has no loader."),
     size("image", "ram", (16 * KIB, 4 * GIB), Due::Never, "Bytes of memory that the machine has."),
     word("image", "machine", &[], Due::Never, "The QEMU machine that runs the image."),

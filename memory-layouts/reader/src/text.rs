@@ -39,7 +39,8 @@ fn entry(line: &str) -> Result<(String, Value, bool), String> {
     let rest = rest.trim();
     let (value, comment) = match rest.strip_prefix('"') {
         Some(open) => {
-            let (text, after) = open.split_once('"').ok_or_else(|| format!("`{rest}` has no closing quote"))?;
+            let (text, after) =
+                open.split_once('"').ok_or_else(|| format!("`{rest}` has no closing quote"))?;
             (Value::Name(text.to_string()), after.trim())
         }
         None => {

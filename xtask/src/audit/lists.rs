@@ -53,18 +53,23 @@ pub(crate) fn sizes(layout: &Layout, ledger: &Ledger) -> Result<Offenders> {
         match listed.get(&name) {
             None => offenders.push(format!("{name} is not in the ledger")),
             Some(&before) if bytes > before + before * SLACK / 100 => {
-                offenders.push(format!("{name}: {bytes} bytes, the ledger has {before}, which is more than {SLACK}% less"));
+                offenders.push(format!(
+                    "{name}: {bytes} bytes, the ledger has {before}, which is more than {SLACK}% less"
+                ));
             }
             Some(&before) if bytes + before * SLACK / 100 < before => {
-                println!("      {name}: {bytes} bytes, less than the ledger's {before}; `--write` keeps the gain");
+                println!(
+                    "      {name}: {bytes} bytes, less than the ledger's {before}; `--write` keeps the gain"
+                );
             }
             Some(_) => {}
         }
     }
     let bound = |key| layout.number("image", key).unwrap_or(u64::MAX);
-    for (what, bytes, most) in
-        [("file", ledger.file, bound("most_bytes")), ("static memory", ledger.statics(), bound("most_static"))]
-    {
+    for (what, bytes, most) in [
+        ("file", ledger.file, bound("most_bytes")),
+        ("static memory", ledger.statics(), bound("most_static")),
+    ] {
         if bytes > most {
             offenders.push(format!("{}: {what} of {bytes} bytes, the layout allows {most}", layout.name));
         }
@@ -74,7 +79,9 @@ pub(crate) fn sizes(layout: &Layout, ledger: &Ledger) -> Result<Offenders> {
 
 /// Renews both ledgers and the list of callers.
 pub(crate) fn write(images: &[Audited]) -> Result<()> {
-    let mut text = String::from("# Sizes of the images in bytes; written by `cargo xtask audit --write`, which fails where one grows by 3%.\n");
+    let mut text = String::from(
+        "# Sizes of the images in bytes; written by `cargo xtask audit --write`, which fails where one grows by 3%.\n",
+    );
     for image in images {
         for (what, bytes) in weighed(&image.ledger) {
             text += &format!("{} {what} {bytes}\n", image.layout.name);
@@ -103,7 +110,8 @@ fn readme_path() -> PathBuf {
 /// The README's numbers are those of the ledger.
 pub(crate) fn readme() -> Result<Offenders> {
     let readme = fs::read_to_string(readme_path())?;
-    let block = readme.split_once(BEGIN).and_then(|(_, rest)| rest.split_once(END)).map_or("", |(block, _)| block);
+    let block =
+        readme.split_once(BEGIN).and_then(|(_, rest)| rest.split_once(END)).map_or("", |(block, _)| block);
     let listed = listed()?;
     let numbers: Vec<&str> = block.split(|c: char| !c.is_ascii_digit()).collect();
     let missing = ["file", "text", "rodata", "bss", "stack"].into_iter().filter(|what| {

@@ -13,7 +13,8 @@ pub(crate) fn check(root: &Path) -> Result<Offenders> {
     let mut offenders = Offenders::new();
     for name in String::from_utf8_lossy(&listed.stdout).lines() {
         let Ok(text) = fs::read_to_string(root.join(name)) else { continue };
-        offenders.extend(unexplained(&text).map(|line| format!("{name}:{line}: unsafe without a SAFETY line")));
+        offenders
+            .extend(unexplained(&text).map(|line| format!("{name}:{line}: unsafe without a SAFETY line")));
     }
     Ok(offenders)
 }
@@ -21,7 +22,9 @@ pub(crate) fn check(root: &Path) -> Result<Offenders> {
 /// Lines with an `unsafe` block, implementation or function that nothing explains.
 pub(crate) fn unexplained(text: &str) -> impl Iterator<Item = usize> + '_ {
     let lines: Vec<&str> = text.lines().collect();
-    (0..lines.len()).filter(move |&at| needs_reason(lines[at]) && !has_reason(&lines[..at], lines[at])).map(|at| at + 1)
+    (0..lines.len())
+        .filter(move |&at| needs_reason(lines[at]) && !has_reason(&lines[..at], lines[at]))
+        .map(|at| at + 1)
 }
 
 fn needs_reason(line: &str) -> bool {
@@ -36,11 +39,8 @@ fn needs_reason(line: &str) -> bool {
     })
 }
 
-/// A reason stands in the comment right above, attributes aside, or above the statement that the line ends.
+/// A reason stands in a comment above, where attributes and the start of the statement may lie between.
 fn has_reason(above: &[&str], line: &str) -> bool {
-    if line.contains("// SAFETY:") {
-        return true;
-    }
-    let near = above.iter().rev().take(12).map(|line| line.trim());
-    near.take_while(|line| !line.is_empty() && *line != "}").any(|line| line.contains("SAFETY:") || line.contains("# Safety"))
+    let near = above.iter().rev().take(12).chain([&line]);
+    near.into_iter().any(|line| line.contains("SAFETY:") || line.contains("# Safety"))
 }

@@ -40,13 +40,13 @@ impl Code {
             functions.insert(symbol.address, Function { name, ..Function::default() });
         }
         let mut code = Self { functions, methods: BTreeMap::new(), pointed: BTreeSet::new() };
-        code.scan(&String::from_utf8_lossy(&output.stdout));
+        code.scan(&String::from_utf8_lossy(&output.stdout), elf);
         code.frames(&elf.stack_sizes());
         code.tables(elf);
         Ok(code)
     }
 
-    fn scan(&mut self, listing: &str) {
+    fn scan(&mut self, listing: &str, elf: &Elf) {
         let starts: BTreeSet<u64> = self.functions.keys().copied().collect();
         let (mut at, mut pushed, mut prologue) = (0, 0, true);
         for line in listing.lines() {
@@ -77,6 +77,9 @@ impl Code {
                 ("call", Some(target)) => {
                     function.calls.insert(target);
                 }
+                ("call" | "jmp", None) if operand.contains("(%rip)") => {
+                    function.calls.extend(cell(text, elf));
+                }
                 ("call", None) => {
                     function.indirect.insert(slot(operand));
                 }
@@ -89,9 +92,9 @@ impl Code {
                     function.indirect.insert(slot(operand));
                 }
                 ("lea" | "mov" | "movq" | "movl" | "push", _) => {
-                    let named = text.split(['$', '#', ',', ' ']).filter_map(|part| {
-                        u64::from_str_radix(part.trim_start_matches("0x"), 16).ok()
-                    });
+                    let named = text
+                        .split(['$', '#', ',', ' '])
+                        .filter_map(|part| u64::from_str_radix(part.trim_start_matches("0x"), 16).ok());
                     self.pointed.extend(named.filter(|address| starts.contains(address)));
                 }
                 _ => {}
@@ -151,6 +154,13 @@ impl Code {
 fn immediate(operand: &str) -> Option<u64> {
     let (number, _) = operand.strip_prefix('$')?.split_once(',')?;
     u64::from_str_radix(number.trim_start_matches("0x"), 16).ok()
+}
+
+/// Where a call through a fixed cell leads: the disassembler names the cell behind a `#`.
+fn cell(text: &str, elf: &Elf) -> Option<u64> {
+    let (_, cell) = text.split_once('#')?;
+    let address = u64::from_str_radix(cell.split_whitespace().next()?.trim_start_matches("0x"), 16).ok()?;
+    elf.word_at(address)
 }
 
 /// `*0x18(%rax)`: offset 24 in a table; `*%rax` and `*0x8(%rsp)`: a bare pointer.

@@ -10,6 +10,7 @@ use std::path::Path;
 pub(crate) struct Section {
     pub(crate) name: String,
     pub(crate) size: u64,
+    address: u64,
     offset: u64,
     flags: u64,
     kind: u32,
@@ -102,6 +103,7 @@ impl Elf {
                 name: String::new(),
                 kind: u32::try_from(self.number(at + 4, 4)?)?,
                 flags: self.word(at, 8, 8)?,
+                address: self.word(at, 0x10, 0xC)?,
                 offset: self.word(at, 0x18, 0x10)?,
                 size: self.word(at, 0x20, 0x14)?,
                 link: u32::try_from(self.number(at + if self.wide { 0x28 } else { 0x18 }, 4)?)?,
@@ -141,6 +143,17 @@ impl Elf {
     /// Bytes of all sections that are so.
     pub(crate) fn total(&self, of: impl Fn(&Section) -> bool) -> u64 {
         self.sections.iter().filter(|section| of(section)).map(|section| section.size).sum()
+    }
+
+    /// The eight bytes at an address.
+    pub(crate) fn word_at(&self, address: u64) -> Option<u64> {
+        let holds = |section: &&Section| {
+            section.is_allocated() && (section.address..section.address + section.size).contains(&address)
+        };
+        let section = self.sections.iter().find(holds)?;
+        let at = usize::try_from(address - section.address).ok()?;
+        let bytes = self.content(section).get(at..at + 8)?;
+        bytes.try_into().ok().map(u64::from_le_bytes)
     }
 
     /// Bytes of a section.

@@ -42,13 +42,25 @@ pub(crate) struct Ledger {
 
 /// Stages, the modules whose code they are, and the function that enters them.
 const STAGES: [(&str, &[&str], &str); 7] = [
-    ("S1 unpack", &["loader_core::container", "miniz_oxide", "sha2", "md5"], "neffload_agent::stages::unpack"),
-    ("S2 parse", &["loader_core::manifest", "loader_core::json", "serde_json_core"], "neffload_agent::stages::parse"),
+    (
+        "S1 unpack",
+        &["loader_core::container", "miniz_oxide", "sha2", "md5"],
+        "neffload_agent::stages::unpack",
+    ),
+    (
+        "S2 parse",
+        &["loader_core::manifest", "loader_core::json", "serde_json_core"],
+        "neffload_agent::stages::parse",
+    ),
     ("S3 lower", &["loader_core::lower"], "neffload_agent::stages::lower"),
     ("S4 place", &["loader_core::plan"], "neffload_agent::stages::place"),
     ("S5 fill", &["loader_core::stage"], "neffload_agent::stages::fill"),
     ("devices", &["neuron_drivers"], "neffload_agent::stages::unload"),
-    ("report", &["core::fmt", "loader_core::error", "neffload_agent::report"], "neffload_agent::report::print"),
+    (
+        "report",
+        &["core::fmt", "loader_core::error", "neffload_agent::report"],
+        "neffload_agent::report::print",
+    ),
 ];
 
 impl Ledger {
@@ -56,10 +68,14 @@ impl Ledger {
     pub(crate) fn of(layout: &Layout, whole: &Path, stripped: &Path, rules: &Rules) -> Result<Self> {
         let elf = Elf::read(whole)?;
         let number = |section, key| layout.number(section, key).unwrap_or(0);
-        let named = |part: &str| elf.symbols.iter().filter(|symbol| symbol.name.contains(part)).map(|symbol| symbol.size).sum();
+        let named = |part: &str| {
+            elf.symbols.iter().filter(|symbol| symbol.name.contains(part)).map(|symbol| symbol.size).sum()
+        };
         let text = elf.total(Section::is_code);
         let (data, bss) = (elf.total(Section::is_data), elf.total(Section::is_zeros));
-        let constant = |section: &Section| section.is_allocated() && !section.is_code() && !section.is_data() && !section.is_zeros();
+        let constant = |section: &Section| {
+            section.is_allocated() && !section.is_code() && !section.is_data() && !section.is_zeros()
+        };
         let mut ledger = Self {
             layout: layout.name.clone(),
             file: std::fs::metadata(stripped)?.len(),
@@ -82,7 +98,9 @@ impl Ledger {
 
     fn weigh_stack(&mut self, code: &Code, rules: &Rules) {
         let mut walker = Walker::new(code, rules);
-        let named = |path: &Deepest| path.calls.iter().map(|&at| format!("{} {}", code.functions[&at].frame, code.name(at))).collect();
+        let named = |path: &Deepest| {
+            path.calls.iter().map(|&at| format!("{} {}", code.functions[&at].frame, code.name(at))).collect()
+        };
         for (stage, (_, _, entry)) in self.stages.iter_mut().zip(STAGES) {
             let found = code.functions.iter().filter(|(_, function)| function.name.contains(entry));
             let deepest = found.map(|(&address, _)| walker.deepest(address)).max_by_key(|path| path.bytes);
@@ -94,9 +112,15 @@ impl Ledger {
         if let Some(path) = start.map(|(&address, _)| walker.deepest(address)) {
             self.stack = Some(path.bytes);
             let widest = path.calls.iter().max_by_key(|at| code.functions[*at].frame);
-            self.widest = widest.map(|at| format!("{} {}", code.functions[at].frame, code.name(*at))).unwrap_or_default();
+            self.widest = widest
+                .map(|at| format!("{} {}", code.functions[at].frame, code.name(*at)))
+                .unwrap_or_default();
         }
-        self.cycles = walker.cycles.iter().map(|cycle| cycle.iter().map(|&at| code.name(at).to_string()).collect()).collect();
+        self.cycles = walker
+            .cycles
+            .iter()
+            .map(|cycle| cycle.iter().map(|&at| code.name(at).to_string()).collect())
+            .collect();
     }
 
     /// Static memory that is neither arena nor simulated device.
@@ -107,7 +131,8 @@ impl Ledger {
 
 /// Bytes of functions whose name begins with, or is a method or instance of, a stage's modules.
 fn code_of(elf: &Elf, (name, modules, _): &(&'static str, &[&str], &str)) -> Stage {
-    let own = |symbol: &str| modules.iter().any(|module| symbol.trim_start_matches(['<', '&']).starts_with(module));
+    let own =
+        |symbol: &str| modules.iter().any(|module| symbol.trim_start_matches(['<', '&']).starts_with(module));
     let code = elf.symbols.iter().filter(|symbol| symbol.is_function && own(&symbol.name));
     Stage { name, code: code.map(|symbol| symbol.size).sum(), stack: None, path: Vec::new() }
 }
@@ -119,7 +144,11 @@ impl fmt::Display for Ledger {
         writeln!(f, "  text    {text:>8}")?;
         writeln!(f, "  rodata  {rodata:>8}")?;
         writeln!(f, "  data    {data:>8}")?;
-        writeln!(f, "  bss     {bss:>8}  of it arena {arena}, simulated device {simulated}, the rest {}", self.statics())?;
+        writeln!(
+            f,
+            "  bss     {bss:>8}  of it arena {arena}, simulated device {simulated}, the rest {}",
+            self.statics()
+        )?;
         if let Some(stack) = self.stack {
             writeln!(f, "  stack   {stack:>8}  the deepest path of calls")?;
         }

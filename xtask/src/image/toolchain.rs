@@ -46,9 +46,13 @@ impl Toolchain {
             return Ok(Self { cargo, debian: None, bare });
         }
         let (debian, source) = (Path::new("/usr/bin/rustc"), Path::new("/usr/lib/rustlib/src/rust/library"));
-        match linker().filter(|_| debian.is_file() && Path::new("/usr/bin/cargo").is_file() && source.is_dir()) {
+        match linker()
+            .filter(|_| debian.is_file() && Path::new("/usr/bin/cargo").is_file() && source.is_dir())
+        {
             Some(linker) => Ok(Self { cargo: "/usr/bin/cargo".into(), debian: Some(linker), bare }),
-            None => bail!("no compiler for {target}: rustup has no core library for it, and Debian's rustc-web, rust-web-src and cargo-web are not installed"),
+            None => bail!(
+                "no compiler for {target}: rustup has no core library for it, and Debian's rustc-web, rust-web-src and cargo-web are not installed"
+            ),
         }
     }
 
@@ -59,7 +63,10 @@ impl Toolchain {
         command.env("RUSTC_BOOTSTRAP", "1");
         if self.debian.is_some() {
             let path = env::var("PATH").unwrap_or_default();
-            command.env("PATH", format!("/usr/bin:{path}")).env_remove("RUSTUP_TOOLCHAIN").env_remove("RUSTC");
+            command
+                .env("PATH", format!("/usr/bin:{path}"))
+                .env_remove("RUSTUP_TOOLCHAIN")
+                .env_remove("RUSTC");
             command.args(["-Zbuild-std=core,compiler_builtins"]);
             command.args(["-Zbuild-std-features=compiler-builtins-mem"]);
         }

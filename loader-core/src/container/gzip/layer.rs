@@ -6,10 +6,10 @@ use super::header::{Header, Seen};
 use crate::container::events::Events;
 use crate::error::{ContainerCode, Error, Stage};
 use miniz_oxide::inflate::TINFLStatus;
+use miniz_oxide::inflate::core::DecompressorOxide;
 use miniz_oxide::inflate::core::inflate_flags::{
     TINFL_FLAG_HAS_MORE_INPUT, TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF,
 };
-use miniz_oxide::inflate::core::DecompressorOxide;
 
 /// Deflate's window.
 const RING: usize = 32768;

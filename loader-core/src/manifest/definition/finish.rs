@@ -54,13 +54,13 @@ fn variables(reader: &mut DefReader, build: &mut Build<'_, '_>) -> Result<(), Er
         name(a).cmp(name(b))
     })
     .map_err(full)?;
-    let def = reader.def;
-    names_once(build, &def, rank);
-    ids_dense(build, &def, rank);
+    let def = &reader.def;
+    names_once(build, def, rank);
+    ids_dense(build, def, rank);
     if def.num_outputs.get() == 0 {
-        build.offer(rank.step(2), no_outputs(build, &def));
+        build.offer(rank.step(2), no_outputs(build, def));
     }
-    references(build, &def, rank.step(3));
+    references(build, def, rank.step(3));
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use core::ptr::{addr_of, addr_of_mut};
 
+// SAFETY: the linker script defines these names.
 unsafe extern "C" {
     static mut data_start: u64;
     static data_end: u64;
@@ -16,6 +17,7 @@ unsafe extern "C" {
 #[repr(C)]
 union Vector {
     stack: *const u64,
+    // SAFETY: only the processor follows a vector.
     handler: unsafe extern "C" fn() -> !,
     reserved: usize,
 }

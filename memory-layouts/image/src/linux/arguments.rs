@@ -36,7 +36,8 @@ impl Arguments {
     pub fn read(pointers: &[*const u8]) -> Option<Self> {
         // SAFETY: the kernel ends each argument with a zero byte; they live as long as the process.
         let mut words = pointers.iter().skip(1).map(|&at| unsafe { CStr::from_ptr(at.cast()) });
-        let target_of_layout = if layout::DEVICE_KIND == "neuron" { Target::Real(0) } else { Target::Simulated };
+        let target_of_layout =
+            if layout::DEVICE_KIND == "neuron" { Target::Real(0) } else { Target::Simulated };
         let mut all = Self { file: c"", target: target_of_layout, allow_opaque: false, core: 0 };
         let mut seen = false;
         while let Some(word) = words.next() {

@@ -3,6 +3,9 @@
 use core::arch::naked_asm;
 
 /// Where the kernel jumps to. The stack pointer is at the argument count, aligned to 16.
+///
+/// # Safety
+/// Only the kernel may start here.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn _start() -> ! {
