@@ -354,7 +354,6 @@ impl<'m> Arena<'m> {
     }
 }
 
-
 fn to_usize(n: U32) -> usize {
     usize::try_from(n.get()).unwrap_or(usize::MAX)
 }

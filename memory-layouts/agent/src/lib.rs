@@ -9,7 +9,10 @@
 //! their names and says what each costs.
 #![no_std]
 #![forbid(unsafe_code)]
-#![allow(clippy::result_large_err, reason = "a refusal carries its names, and there is no heap to put them on")]
+#![allow(
+    clippy::result_large_err,
+    reason = "a refusal carries its names, and there is no heap to put them on"
+)]
 
 mod load;
 mod report;
