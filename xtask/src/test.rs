@@ -16,11 +16,6 @@ pub(crate) fn run(full: bool) -> Result<()> {
     documentation.env("RUSTDOCFLAGS", "-D warnings");
     gate("documentation", documentation)?;
     coverage(full);
-    let mut audit = cargo(&["xtask", "audit"]);
-    if full {
-        audit.arg("--full");
-    }
-    gate("audit", audit)?;
     let mut tests = cargo(&["test", "--workspace", "--quiet"]);
     if full {
         tests.env(FULL, "1");

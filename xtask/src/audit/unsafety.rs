@@ -34,7 +34,7 @@ fn needs_reason(line: &str) -> bool {
         code.match_indices(word).any(|(at, _)| {
             // Not in a text, and not a pointer to an unsafe function.
             let before = &code[..at];
-            before.matches('"').count() % 2 == 0 && !before.trim_end().ends_with([':', '<', '('])
+            before.matches('"').count().is_multiple_of(2) && !before.trim_end().ends_with([':', '<', '('])
         })
     })
 }
