@@ -28,7 +28,7 @@ pub use facts::{Facts, LoadTimes, Usage};
 pub use fan_out::fill;
 pub use memory::{Memory, StreamMemory};
 pub use model::{Model, Use};
-pub use prepared::{Prepared, PreparedResident, prepare, prepare_streamed};
+pub use prepared::{Prepared, PreparedResident, prepare, prepare_from, prepare_streamed};
 pub use refused::LoadError;
 
 use loader_core::device::{CoreId, Device};

@@ -6,4 +6,5 @@ mod load;
 mod pack;
 mod plan;
 mod streams;
+mod together;
 mod tools;

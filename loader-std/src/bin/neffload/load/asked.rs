@@ -5,14 +5,10 @@ use crate::arguments::number;
 use clap::Args;
 use loader_core::policy::Policy;
 use loader_std::LoadOptions;
-use loader_std::file::Input;
-use std::path::PathBuf;
 
-/// A file, a device, and how the one gets onto the other.
+/// A device, and how a file gets onto it.
 #[derive(Args, Debug)]
 pub(crate) struct Asked {
-    /// File, `FILE@OFFSET`, or `-` for standard input
-    pub(crate) file: PathBuf,
     /// `sim[:ARCH[:CORES]][,store=full|digest|discard][,profile=P]`; ARCH defaults to the file's target
     #[arg(long, default_value = "sim", value_parser = device::parse)]
     pub(crate) device: DeviceSpec,
@@ -61,9 +57,5 @@ impl Asked {
             threads: self.threads.unwrap_or(0),
             ..LoadOptions::default()
         }
-    }
-
-    pub(crate) fn open(&self) -> Result<Input, crate::trouble::Trouble> {
-        Input::open(&self.file).map_err(crate::trouble::Trouble::at(&self.file))
     }
 }
