@@ -144,6 +144,12 @@ impl<D: Device> Loader<D> {
         })
     }
 
+    /// All scratchpad pages, with their blocks and references.
+    #[must_use]
+    pub fn scratchpad(&self) -> Vec<Page> {
+        self.with_pages(|table| table.iter().copied().collect())
+    }
+
     /// Takes a use of a model, which holds it on the device until it is dropped.
     ///
     /// # Errors

@@ -1,6 +1,8 @@
 //! The command as a user runs it.
 
 mod container;
+mod disasm;
+mod dumps;
 mod inspect;
 mod load;
 mod pack;
