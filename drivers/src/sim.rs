@@ -26,20 +26,24 @@
 //! device's memory and names the invariant that does not hold. A sweep over all fault points is four lines:
 //!
 //! ```
-//! # use loader_core::device::{Device, DeviceError};
-//! # use neuron_drivers::sim::{Claims, Fault, Faults, HostSim, Violation};
-//! # #[cfg(feature = "std")]
-//! fn sweep(sim: &HostSim, load: impl Fn(&HostSim) -> Result<(), DeviceError>) -> Result<u64, Violation> {
+//! use loader_core::device::DeviceError;
+//! use neuron_drivers::sim::{Claims, Fault, Faults, Lock, Sim, SimState, Storage, Violation};
+//!
+//! /// Operations of a load, every one of which failed once.
+//! fn sweep<S: Storage, L: Lock<SimState<S>>>(
+//!     sim: &Sim<S, L>,
+//!     load: impl Fn(&Sim<S, L>) -> Result<(), DeviceError>,
+//! ) -> Result<u64, Violation> {
 //!     let before = sim.checkpoint();
-//!     for k in 1.. {
-//!         sim.set_faults(Faults::one(Fault::Operation(k)));
-//!         if load(sim).is_ok() {
-//!             return Ok(k);
-//!         }
+//!     let mut k = 1;
+//!     sim.set_faults(Faults::one(Fault::Operation(k)));
+//!     while load(sim).is_err() {
 //!         sim.judge_unchanged(&before)?; // I19
 //!         sim.judge_idle(&Claims::default())?; // I20, and that no handle was misused
+//!         k += 1;
+//!         sim.set_faults(Faults::one(Fault::Operation(k)));
 //!     }
-//!     unreachable!()
+//!     Ok(k - 1)
 //! }
 //! ```
 //!

@@ -54,12 +54,15 @@ pub fn wants(name: &[u8]) -> bool {
 /// # Errors
 /// The refusal of the first hop of the chain that fails, or of a member that an engine needs.
 pub fn listing(members: &impl Members) -> Result<Vec<Subgraph>, Refusal> {
-    chain::graphs(members)?.iter().map(|graph| subgraph(members, graph)).collect()
+    let kelf = chain::document(members, chain::kelf_member(members)?.as_bytes())?;
+    // A descriptor without a target is one for NeuronCore v1 (R22).
+    let v1 = kelf.get("target").is_none();
+    chain::graphs(members)?.iter().map(|graph| subgraph(members, graph, v1)).collect()
 }
 
-fn subgraph(members: &impl Members, graph: &Graph) -> Result<Subgraph, Refusal> {
+fn subgraph(members: &impl Members, graph: &Graph, v1: bool) -> Result<Subgraph, Refusal> {
     let definition = chain::document(members, graph.definition.as_bytes())?;
-    let names = Names::of(definition).map_err(|refusal| refusal.of(graph.definition.as_bytes()))?;
+    let names = Names::of(definition, v1).map_err(|refusal| refusal.of(graph.definition.as_bytes()))?;
     let mut streams = Vec::new();
     for engine in Engine::ALL {
         let Some(file) = definition.get(engine.key()) else { continue };

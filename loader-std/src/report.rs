@@ -13,7 +13,7 @@ pub fn cores_json(plan: &Plan<'_>) -> Value {
 }
 
 /// `breakdown[]` of `memory --staged`: per core the vendor's nine categories in bytes (staging.md §17), their sum, and
-/// the scratchpad pages that this model added.
+/// the scratchpad pages that it uses, perhaps with other models.
 #[must_use]
 pub fn breakdowns_json(plan: &Plan<'_>) -> Value {
     plan.cores().map(|view| core::breakdown_of(&view)).collect()

@@ -17,7 +17,7 @@ impl Delays {
         Self { seed: Some(seed), done: [0; MAX_CORES] }
     }
 
-    /// Turns to wait after the next operation of a core; a core in two of three is mostly fast, one is mostly slow.
+    /// Turns to wait after the next operation of a core; one core in three is mostly slow.
     pub(super) fn next(&mut self, core: u16) -> u32 {
         let Some(seed) = self.seed else { return 0 };
         let Some(done) = self.done.get_mut(usize::from(core)) else { return 0 };

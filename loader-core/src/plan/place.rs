@@ -309,7 +309,8 @@ fn claim<'m, D: Device>(
     let laid = layout(sizes.get(..drafts.len()).unwrap_or(&[]), &paging, SAME_CORE).map_err(planned)?;
     let [needed, ..] = laid.pages;
     let sharing = if needed == 0 { request.core } else { sharing_core(device, request)? };
-    let got = pages.reserve(device, sharing, needed, paging)?;
+    // The pages are listed among the blocks of the first subgraph.
+    let got = pages.reserve(device, sharing, needed, paging).map_err(|error| error.subgraph(0))?;
     let scratch = Scratch { paging, laid, sharing, pages: got };
     let mut claim = Claim { drafts, device, request, pages, arena, scratch, feeds: ArenaRef::NULL, fed: 0 };
     match claim.run(kbins) {

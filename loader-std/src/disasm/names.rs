@@ -17,14 +17,16 @@ pub struct Variable {
 /// Variables by id, the descriptor-generation table, and queues.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
+    /// The file is for NeuronCore v1, whose slots have their fields four bytes earlier.
+    v1: bool,
     variables: BTreeMap<u32, Variable>,
     table: Vec<u32>,
     queues: BTreeSet<String>,
 }
 
 impl Names {
-    pub(super) fn of(definition: Element<'_>) -> Result<Self, Refusal> {
-        let mut names = Self::default();
+    pub(super) fn of(definition: Element<'_>, v1: bool) -> Result<Self, Refusal> {
+        let mut names = Self { v1, ..Self::default() };
         let fields = |key: &str| definition.get(key).and_then(|object| object.fields().ok());
         for (name, entry) in fields("var").into_iter().flatten() {
             let name = characters(name);
@@ -53,6 +55,10 @@ impl Names {
     #[must_use]
     pub fn entry(&self, index: u32) -> Option<u32> {
         self.table.get(usize::try_from(index).ok()?).copied()
+    }
+
+    pub(super) const fn is_v1(&self) -> bool {
+        self.v1
     }
 
     /// True if there is a queue of that name.

@@ -30,6 +30,8 @@ pub enum Detail {
         known: bool,
         /// Block id.
         block: Option<u32>,
+        /// The label that NeuronCore v1 has behind it.
+        label: String,
     },
     /// A descriptor-generation request.
     Request {
@@ -70,6 +72,8 @@ pub struct Line {
     pub meaning: Meaning,
     /// Its event tuple; `None` for an extension, which is data.
     pub event: Option<Event>,
+    /// Where what is behind opcode and tuple begins.
+    pub data: usize,
     /// What it says.
     pub detail: Detail,
 }
@@ -80,9 +84,16 @@ impl Line {
     pub fn of(bytes: &[u8; SLOT], before: Option<u8>, names: &Names) -> Self {
         let meaning = meaning(bytes[0]);
         let extension = bytes[0] == 0xDA && matches!(before, Some(0xD4 | 0xD9));
-        let event = Event { wait: (bytes[4], bytes[5]), update: (bytes[6], bytes[7]), value: word(bytes, 8) };
+        let v1 = names.is_v1();
+        let value = if v1 { 0 } else { word(bytes, 8) };
+        let event = Event { wait: (bytes[4], bytes[5]), update: (bytes[6], bytes[7]), value };
         let detail = if extension { Detail::None } else { Detail::of(bytes, names) };
-        Self { bytes: *bytes, meaning, event: (!extension).then_some(event), detail }
+        let data = match (extension, v1) {
+            (true, _) => 1,
+            (false, true) => 8,
+            (false, false) => 12,
+        };
+        Self { bytes: *bytes, meaning, event: (!extension).then_some(event), data, detail }
     }
 
     /// The opcode.
@@ -104,19 +115,22 @@ fn long(bytes: &[u8; SLOT], at: usize) -> u64 {
     u64::from_le_bytes(part(bytes, at))
 }
 
-/// A name of at most 32 bytes, NUL-filled.
+/// A NUL-filled text.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes.split(|&byte| byte == 0).next().unwrap_or_default()).into_owned()
+}
+
+/// A name of at most 32 bytes.
 fn name(bytes: &[u8; SLOT]) -> String {
-    let name: [u8; 32] = part(bytes, 12);
-    String::from_utf8_lossy(name.split(|&byte| byte == 0).next().unwrap_or_default()).into_owned()
+    text(&bytes[12..44])
 }
 
 impl Detail {
     fn of(bytes: &[u8; SLOT], names: &Names) -> Self {
         match bytes[0] {
             0xA9 => Self::Branch(word(bytes, 48)),
-            0xC1 => Self::queue(bytes, names, Some(word(bytes, 48))),
-            0xC2 => Self::queue(bytes, names, None),
-            0xC8 => Self::Collective {
+            0xC1 | 0xC2 => Self::queue(bytes, names),
+            0xC8 if !names.is_v1() => Self::Collective {
                 ends: [(16, 48), (20, 56)]
                     .map(|(id, off)| (Place::of(Some(word(bytes, id)), None, names), long(bytes, off))),
                 shape: (bytes[12], bytes[13], bytes[14]),
@@ -135,9 +149,15 @@ impl Detail {
         }
     }
 
-    fn queue(bytes: &[u8; SLOT], names: &Names, block: Option<u32>) -> Self {
-        let queue = name(bytes);
-        Self::Queue { known: names.has_queue(&queue), queue, block }
+    fn queue(bytes: &[u8; SLOT], names: &Names) -> Self {
+        let starts: &[usize] = if names.is_v1() { &[8, 12] } else { &[12] };
+        let named = |at: usize| (at, text(&bytes[at..at + 32]));
+        let known = starts.iter().map(|&at| named(at)).find(|(_, queue)| names.has_queue(queue));
+        let is_known = known.is_some();
+        let (at, queue) = known.unwrap_or_else(|| named(starts[0]));
+        let block = (bytes[0] == 0xC1).then(|| word(bytes, at + 36));
+        let label = if at == 8 { text(&bytes[48..]) } else { String::new() };
+        Self::Queue { known: is_known, queue, block, label }
     }
 }
 
@@ -159,9 +179,10 @@ impl fmt::Display for Detail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::None => Ok(()),
-            Self::Queue { queue, known, block } => {
+            Self::Queue { queue, known, block, label } => {
                 write!(f, "{}{queue}", if *known { "" } else { "?queue " })?;
-                block.map_or(Ok(()), |block| write!(f, " block {block}"))
+                block.map_or(Ok(()), |block| write!(f, " block {block}"))?;
+                if label.is_empty() { Ok(()) } else { write!(f, "  {label}") }
             }
             Self::Request { operands: [from, to], kind, semaphore: (semaphore, step), .. } => {
                 write!(f, "{from} -> {to}")?;

@@ -133,7 +133,7 @@ fn core_of(plan: &Plan<'_>, core: &CoreView<'_>, index: usize, members: &[Vec<u8
     };
     let (programs, contents): (Vec<_>, Vec<_>) =
         plan.feeds().iter().filter(own).partition(|feed| feed.kind == FeedKind::PROGRAM);
-    let contents = contents.into_iter().map(|feed| {
+    let contents = contents.into_iter().map(|feed: &loader_core::plan::record::Feed| {
         let block = &core.allocations()[feed.block.get() as usize];
         (block.address().0, bytes(feed))
     });

@@ -1,7 +1,6 @@
 //! The files that are loaded, and what a load of each does to the device.
 
 use loader_core::arch::Arch;
-use loader_core::plan::record::DMem;
 use loader_core::policy::Policy;
 use loader_std::loader::prepare;
 use loader_std::{LoadError, LoadOptions, Loader, Memory, Model};
@@ -77,20 +76,17 @@ impl Case {
         let hash = loader.device().hash();
         let events: Vec<Event> = loader.device().with(|state| state.events().to_vec());
         let mut blocks: BTreeMap<u64, usize> = BTreeMap::new();
-        let points = events.iter().map(|event| {
-            let (core, alloc) = match event.kind {
-                EventKind::Alloc { core, .. } => (usize::from(core), true),
-                _ => (*blocks.range(..=event.address).next_back().unwrap().1, false),
-            };
-            blocks.insert(if alloc { event.address } else { u64::MAX }, core);
-            Point { core, alloc }
-        });
-        let points = points.collect();
-        let pages = model
-            .plan()
-            .cores()
-            .map(|core| core.allocations().iter().filter(|block| block.what.get() == DMem::PAGE).count());
-        assert!(pages.sum::<usize>() <= loader.scratchpad().len());
+        let point = |event: &Event| match event.kind {
+            EventKind::Alloc { core, .. } => {
+                blocks.insert(event.address, usize::from(core));
+                Point { core: usize::from(core), alloc: true }
+            }
+            _ => {
+                let block = blocks.range(..=event.address).next_back();
+                Point { core: *block.expect("a write into a block").1, alloc: false }
+            }
+        };
+        let points = events.iter().map(point).collect();
         drop(model);
         (points, hash)
     }

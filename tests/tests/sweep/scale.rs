@@ -26,7 +26,7 @@ const fn room(count: u64) -> usize {
 
 /// A model with so many constants of mixed sizes.
 fn constants(count: u64) -> (Kbins<'static>, Members) {
-    let mut hand = Hand::cayman();
+    let mut hand = Hand::cayman().var("y", loader_core::manifest::VarClass::Output, 64);
     for at in 0..count {
         let bytes = vec![at as u8; 1 + (mix(at) % 700) as usize];
         hand = hand.constant(&format!("w{at}"), &bytes, 1 << (mix(at) >> 20 & 7));

@@ -68,10 +68,13 @@ fn code(slot: usize, line: &Line) -> Value {
 fn detail(detail: &Detail, put: &mut impl FnMut(&str, Value)) {
     match detail {
         Detail::None => {}
-        Detail::Queue { queue, known, block } => {
+        Detail::Queue { queue, known, block, label } => {
             put("queue", queue.as_str().into());
             put("queue_known", (*known).into());
             put("block", json!(block));
+            if !label.is_empty() {
+                put("label_text", label.as_str().into());
+            }
         }
         Detail::Request { operands, kind, semaphore, types } => {
             put("from", address(&operands[0]));

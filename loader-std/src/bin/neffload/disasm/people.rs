@@ -44,8 +44,7 @@ fn name(line: &Line) -> String {
 fn says(line: &Line) -> String {
     let event = line.event.filter(|event| *event != Event::default());
     let raw = matches!(line.detail, Detail::None);
-    let from = if line.event.is_some() { 12 } else { 1 };
-    let detail = if raw { bytes(&line.bytes[from..]) } else { line.detail.to_string() };
+    let detail = if raw { bytes(&line.bytes[line.data..]) } else { line.detail.to_string() };
     let parts = [detail, event.map_or_else(String::new, |event| format!("({event})"))];
     parts.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join("  ")
 }
