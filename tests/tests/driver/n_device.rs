@@ -9,7 +9,8 @@ use loader_core::device::{
 };
 use neuron_drivers::harness::{Direct, Options, Shared, inside};
 use neuron_drivers::neuron::{
-    self, Bare, Block, HostNeuron, Line, LocalNeuron, Paths, Sys, Traced, devices, driver_version, identify,
+    self, Bare, Block, HostNeuron, Libc, Line, LocalNeuron, Paths, Sys, Traced, devices, driver_version,
+    identify,
 };
 use neuron_drivers::sim;
 use neuron_drivers::simdrv::{Config, Version};
@@ -199,14 +200,69 @@ fn traces_have_names() {
     device.write(block.handle, 0, b"x").unwrap();
     drop(device);
     let lines = lines.borrow();
-    assert_eq!(lines[0], "open(/dev/neuron0, Write) = ok");
+    assert_eq!(lines[0], r#"open("/dev/neuron0", O_WRONLY|O_CLOEXEC) = 1000"#);
     for wanted in [
-        "CRWL_NC_RANGE_MARK_EXT0(8 cores of 0 to 7) = 0",
-        "NC_RESET(cores 0xff) = 0",
-        "MEM_ALLOC_V2MT64(size 10, align 0, host 0, hbm 0, core 0, type 10) = 0",
-        "MEM_BUF_COPY64(handle 1, offset 0, size 1, to device 1) = 0",
-        "MEM_FREE(handle 1) = 0",
+        "ioctl(1000, CRWL_NC_RANGE_MARK_EXT0, {count=8, from=0, to=7}) = 0 {cores=0xff}",
+        "ioctl(1001, NC_RESET, {cores=0xff}) = 0",
+        "ioctl(1001, MEM_ALLOC_V2MT64, {size=10, align=0, host=0, hbm=0, core=0, type=10}) = 0 {handle=1}",
+        "ioctl(1001, MEM_GET_PA, {handle=1}) = 0 {address=0x5bffcf000}",
+        "ioctl(1001, MEM_BUF_COPY64, {handle=1, offset=0, size=1, to_device=1}) = 0",
+        "ioctl(1001, MEM_FREE, {handle=1}) = 0",
+        "ioctl(1000, CRWL_NC_RANGE_UNMARK_EXT0, {cores=0xff}) = 0",
+        "close(1000)",
     ] {
         assert!(lines.iter().any(|line| line == wanted), "{wanted} in {lines:#?}");
     }
+}
+
+/// A window and requests see the same bytes, and a window is gone before its device is.
+fn map_blocks<S: Sys + Copy>(sys: S) {
+    let device: HostNeuron<S> =
+        HostNeuron::open(sys, &Paths::LINUX, 0, neuron::Options::ALL, Vec::new()).unwrap();
+    let block = device.alloc(&spec(10_000, 0)).unwrap();
+    device.write(block.handle, 4090, b"by request").unwrap();
+    let window = device.map(block.handle).unwrap();
+    assert_eq!((window.len(), window.is_empty()), (12_288, false));
+    let mut out = [0; 10];
+    window.read(4090, &mut out).unwrap();
+    assert_eq!(&out, b"by request");
+    window.write(8190, b"by window").unwrap();
+    device.read(block.handle, 8190, &mut out[..9]).unwrap();
+    assert_eq!(&out[..9], b"by window");
+    assert_eq!(window.write(12_288, b"x"), Err(DeviceError::OutOfRange));
+    assert_eq!(window.read(usize::MAX, &mut out), Err(DeviceError::OutOfRange));
+    drop(window);
+    device.free(block.handle).unwrap();
+    assert_eq!(device.map(block.handle).unwrap_err(), DeviceError::BadHandle);
+}
+
+#[test]
+fn blocks_can_be_mapped() {
+    let (host, direct) = process(Config::new(Arch::Cayman), 100);
+    map_blocks(&direct);
+    let kernel = Shared::new(Config::new(Arch::Cayman)).unwrap();
+    match inside(&kernel, &Options::default(), || map_blocks(Libc)) {
+        Ok(()) => assert_eq!(kernel.lock().driver.violations(), []),
+        Err(reason) => skipped("windows through the kernel", &reason.to_string()),
+    }
+    assert_eq!(host.lock().driver.violations(), []);
+    assert!(host.lock().driver.books().are_empty() && kernel.lock().driver.books().are_empty());
+}
+
+/// A load needs all cores of the HBM groups it touches, and what the device lacks is left to the plan to refuse.
+#[test]
+fn claims_cover_whole_groups() {
+    let cover = |arch, core, count| {
+        let options = neuron::Options::covering(arch, core, count);
+        (options.first_core, options.cores)
+    };
+    assert_eq!(cover(Arch::Cayman, 0, 1), (0, 2));
+    assert_eq!(cover(Arch::Cayman, 3, 1), (2, 2));
+    assert_eq!(cover(Arch::Cayman, 3, 2), (2, 4));
+    assert_eq!(cover(Arch::Cayman, 7, 2), (6, 2));
+    assert_eq!(cover(Arch::Mariana, 4, 4), (4, 4));
+    assert_eq!(cover(Arch::Sunda, 1, 1), (1, 1));
+    assert_eq!(cover(Arch::Sunda, 9, 1), (1, 1));
+    assert_eq!(cover(Arch::Cayman, 0, 0), (0, 2));
+    assert_eq!(cover(Arch::Cayman, u16::MAX, u16::MAX), (6, 2));
 }

@@ -5,6 +5,8 @@ mod device;
 mod document;
 mod people;
 mod rounds;
+mod target;
+mod watch;
 
 pub(crate) use asked::Asked;
 pub(crate) use document::{device, surroundings};
@@ -32,7 +34,7 @@ pub(crate) struct LoadArguments {
     /// Load and unload N times; times are the best of them
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeat: u32,
-    /// Print every operation of the simulated device on standard error
+    /// Print every operation of a simulated device, every request to a real one, on standard error
     #[arg(long)]
     trace: bool,
 }
@@ -40,7 +42,10 @@ pub(crate) struct LoadArguments {
 /// Runs `load`.
 pub(crate) fn run(arguments: &LoadArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let outcome = rounds::run(arguments, output)?;
-    let document = outcome.document();
+    let mut document = outcome.document();
+    if let Some(requests) = watch::requests() {
+        document.set("ioctls", requests);
+    }
     if let Some(folder) = &arguments.dump {
         let path = folder.join("report.json");
         fs::write(&path, format!("{document}\n")).map_err(Trouble::at(&path))?;

@@ -13,7 +13,8 @@ use std::path::PathBuf;
 pub(crate) struct Asked {
     /// File, `FILE@OFFSET`, or `-` for standard input
     pub(crate) file: PathBuf,
-    /// `sim[:ARCH[:CORES]][,store=full|digest|discard][,profile=P]`; ARCH defaults to the file's target
+    /// `/dev/neuronN`, or `sim[:ARCH[:CORES]][,store=full|digest|discard][,profile=P]`; ARCH defaults to the
+    /// file's target
     #[arg(long, default_value = "sim", value_parser = device::parse)]
     pub(crate) device: DeviceSpec,
     /// First physical core
@@ -43,7 +44,7 @@ impl Asked {
     fn policy(&self) -> Policy {
         let page_size = self.page_size.unwrap_or(Policy::CONTIGUOUS_PAGE);
         Policy {
-            host_arch: self.device.arch,
+            host_arch: self.device.arch(),
             lnc: self.lnc,
             verify_digest: !self.no_verify,
             report_digest: true,

@@ -1,7 +1,8 @@
-//! Loading and unloading, once or several times, on one simulated device.
+//! Loading and unloading, once or several times, on one device.
 
 use super::LoadArguments;
 use super::document::{Loaded, Outcome};
+use super::target::Target;
 use crate::files::hold;
 use crate::output::Output;
 use crate::trouble::Trouble;
@@ -13,7 +14,6 @@ use loader_std::file::Input;
 use loader_std::loader::{Prepared, StreamMemory, prepare, prepare_streamed};
 use loader_std::report::cores_json;
 use loader_std::{LoadError, LoadOptions, Loader, Memory};
-use neuron_drivers::sim::HostSim;
 use std::fs;
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ struct Rounds<'a> {
     arguments: &'a LoadArguments,
     options: LoadOptions,
     /// The device, once a file said which.
-    loader: Option<Loader<HostSim>>,
+    loader: Option<Loader<Target>>,
     /// A dump is due.
     dump: bool,
 }
@@ -74,10 +74,15 @@ impl Rounds<'_> {
 
     fn round<S: Source>(&mut self, prepared: Prepared<'_, S>) -> Round {
         let lnc = prepared.lnc();
-        let spec = &self.arguments.asked.device;
-        let open = || Loader::new(spec.open(prepared.arch(), self.arguments.trace));
-        let loader = self.loader.get_or_insert_with(open);
-        let before = loader.device().hash();
+        let loader = match &mut self.loader {
+            Some(loader) => loader,
+            none => {
+                let (spec, count) = (&self.arguments.asked.device, u16::try_from(lnc).unwrap_or(u16::MAX));
+                let device = spec.open(prepared.arch(), self.options.core, count, self.arguments.trace)?;
+                none.insert(Loader::new(device))
+            }
+        };
+        let before = loader.device().state();
         let model = loader.place(prepared)?;
         let dumped = match &self.arguments.dump {
             Some(folder) if self.dump => dump(model.plan(), loader.device(), folder),
@@ -89,13 +94,14 @@ impl Rounds<'_> {
             facts: model.facts().clone(),
             handles: (model.h_nn(), model.h_model()),
             state: if ready { "ready" } else { "loaded" },
-            config: *loader.device().config(),
+            device: loader.device().describe(),
+            profile: loader.device().profile(),
             policy: self.options.policy,
             lnc,
             cores: cores_json(model.plan()),
         };
         model.unload(Duration::ZERO)?;
-        if loader.device().hash() != before {
+        if loader.device().state() != before {
             return Err(Error::internal(Stage::Register, "unload left something on the device").into());
         }
         Ok(dumped.map(|()| Box::new(loaded)).map_err(|error| Trouble::Usage(error.to_string())))
@@ -104,10 +110,6 @@ impl Rounds<'_> {
     /// One line per operation of the device.
     fn trace(&self) {
         let Some(loader) = self.loader.as_ref().filter(|_| self.arguments.trace) else { return };
-        loader.device().with(|state| {
-            for event in state.events() {
-                eprintln!("{event}");
-            }
-        });
+        loader.device().print_operations();
     }
 }
