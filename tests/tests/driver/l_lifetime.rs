@@ -1,6 +1,6 @@
-//! L. Lifetime.
+//! L. Lifetime. These cases run through FUSE as well, where the machine allows it.
 
-use crate::rig::{Ask, BUFFER, DEVICE, Rig, case, case_on};
+use crate::rig::{Ask, BUFFER, DEVICE, Rig, lifetime as case, lifetime_on as case_on};
 use loader_core::arch::Arch;
 use neuron_drivers::abi::record::{DeviceReset, NotificationsInitV2};
 use neuron_drivers::abi::request as req;

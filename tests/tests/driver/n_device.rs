@@ -1,19 +1,20 @@
 //! The device that the loader drives: its own checks, its fallbacks, its queues.
 
-use crate::loads::process;
+use crate::loads::{process, requests};
 use crate::rig::skipped;
 use loader_core::arch::Arch;
 use loader_core::device::{
     AllocSpec, CoreId, Device, DeviceError, Granted, MemHandle, Place, QueueControl, QueueId, QueueSpec,
     Side, Usage,
 };
+use neuron_drivers::abi::request as req;
 use neuron_drivers::harness::{Direct, Options, Shared, inside};
 use neuron_drivers::neuron::{
     self, Bare, Block, HostNeuron, Libc, Line, LocalNeuron, Paths, Sys, Traced, devices, driver_version,
     identify,
 };
 use neuron_drivers::sim;
-use neuron_drivers::simdrv::{Config, Version};
+use neuron_drivers::simdrv::{Action, Config, FaultPoint, Kind, Rule, Version, When};
 use std::cell::RefCell;
 
 fn spec(size: u64, align: u64) -> AllocSpec<'static> {
@@ -151,6 +152,116 @@ fn queues_of_the_driver() {
             assert_eq!(state.driver.take_violations(), []);
         }
     }
+}
+
+/// One descriptor through a queue, and what arrived; as a caller that gives up at the first error.
+fn try_queue<D: Device + QueueControl>(device: &D) -> Result<bool, DeviceError> {
+    let [tx, rx, src, dst] = [
+        device.alloc(&spec(4096, 0))?,
+        device.alloc(&spec(4096, 0))?,
+        device.alloc(&spec(4096, 0))?,
+        device.alloc(&spec(4096, 0))?,
+    ];
+    let id = QueueId { engine: 3, queue: 5 };
+    device.init_queues(&[QueueSpec { id, tx: (tx.handle, 64), rx: (rx.handle, 64) }])?;
+    device.write(src.handle, 0, b"moved")?;
+    device.write_descriptors(tx.handle, Side::Tx, 0, &[descriptor(0x0D00_0005, 0x0108_0003, src.base.0)])?;
+    device.write_descriptors(rx.handle, Side::Rx, 0, &[descriptor(0x0100_0005, 0, dst.base.0)])?;
+    device.start_queue(id, 1, 1)?;
+    let mut out = [0; 5];
+    device.read(dst.handle, 0, &mut out)?;
+    device.park_queue(id)?;
+    Ok(&out == b"moved")
+}
+
+/// The fault points that loads do not meet: queues, windows, registers, notifications.
+#[test]
+fn fault_points_of_queues_and_windows() {
+    let config = Config::new(Arch::Cayman);
+    // Refused once, the older form of a request does. A bus error is seen by what does not arrive.
+    for (number, nth, expected) in [
+        (21, 1, Ok(true)),
+        (21, 0, Err(DeviceError::BadRequest)),
+        (22, 1, Ok(true)),
+        (23, 1, Err(DeviceError::TimeoutOrRing)),
+        (24, 1, Err(DeviceError::TimeoutOrRing)),
+        (34, 1, Ok(false)),
+    ] {
+        let (host, direct) = process(config, 100);
+        let device = open(&direct);
+        host.lock().driver.arm(FaultPoint::new(number).unwrap(), nth);
+        assert_eq!(try_queue(&device), expected, "FI{number}");
+        drop(device);
+        assert!(host.lock().driver.books().are_empty(), "FI{number}");
+        host.lock().driver.disarm(FaultPoint::new(number).unwrap());
+        assert_eq!(try_queue(&open(&direct)), Ok(true), "FI{number}");
+    }
+    let (host, direct) = process(config, 100);
+    let device = open(&direct);
+    let block = device.alloc(&spec(4096, 0)).unwrap();
+    host.lock().driver.arm(FaultPoint::new(26).unwrap(), 1);
+    assert_eq!(device.map(block.handle).unwrap_err(), DeviceError::BadRequest);
+    assert!(device.map(block.handle).is_ok());
+    drop(device);
+    assert!(host.lock().driver.books().are_empty());
+}
+
+/// Register and notification faults, on raw requests: the loader makes none of these.
+#[test]
+fn fault_points_of_registers_and_notifications() {
+    crate::rig::case(|rig| {
+        let fd = rig.fd();
+        for (number, request, raw) in
+            [(20, req::SEMAPHORE_READ, -5), (25, req::NOTIFICATIONS_INIT_V2, -12)]
+        {
+            rig.driver(|driver| driver.arm(FaultPoint::new(number).unwrap(), 1));
+            rig.put(0, &[0; 64]);
+            assert_eq!(rig.client.ioctl(fd, request, rig.address(0)), raw, "FI{number}");
+        }
+    });
+}
+
+/// Signals: an `open` that is interrupted is given up, one question is asked again, nothing else ever is.
+#[test]
+fn interrupted_calls() {
+    let (host, direct) = process(Config::new(Arch::Cayman), 100);
+    let device = open(&direct);
+    let interrupt = |when, nth| {
+        let rule = Rule { when, nth, action: Action::Return(-4) };
+        host.lock().driver.faults_mut().add(rule);
+    };
+    interrupt(When::Request(25), 1);
+    let block = device.alloc(&spec(4096, 0)).unwrap();
+    let count =
+        |name: &str| requests(host.lock().driver.trace()).iter().filter(|other| **other == name).count();
+    assert_eq!((count("MEM_ALLOC_V2MT64"), count("MEM_GET_PA")), (1, 2));
+    interrupt(When::Request(102), 1);
+    assert_eq!(device.alloc(&spec(4096, 0)), Err(DeviceError::Io(4)));
+    assert_eq!(count("MEM_ALLOC_V2MT64"), 2, "an allocation is never repeated blindly");
+    interrupt(When::Request(24), 1);
+    assert_eq!(device.write(block.handle, 0, b"x"), Err(DeviceError::Io(4)));
+    assert_eq!(count("MEM_BUF_COPY64"), 1);
+    drop(device);
+    assert!(host.lock().driver.books().are_empty());
+}
+
+/// More than 2 GiB goes in pieces: the driver would copy the size modulo 4 GiB.
+#[test]
+fn large_copies_are_cut() {
+    let (host, direct) = process(Config::new(Arch::Cayman), 100);
+    let device = open(&direct);
+    let piece = 1usize << 31;
+    let block = device.alloc(&spec(2 * piece as u64 + 4096, 0)).unwrap();
+    // Zeros that the system has not backed with memory; the simulated driver answers without looking.
+    let bytes = vec![0; 2 * piece + 1];
+    host.lock().driver.faults_mut().add(Rule { when: When::Request(24), nth: 0, action: Action::Return(0) });
+    device.write(block.handle, 0, &bytes).unwrap();
+    let state = host.lock();
+    let sizes: Vec<&str> = (state.driver.trace().iter())
+        .filter(|entry| entry.name() == "MEM_BUF_COPY64")
+        .map(|entry| if let Kind::Ioctl { detail, .. } = &entry.kind { detail.as_str() } else { "" })
+        .collect();
+    assert_eq!(sizes.len(), 3, "{sizes:?}");
 }
 
 /// No heap, no C library: a table of the caller's and bare system calls, on the real system-call path.

@@ -2,17 +2,17 @@
 
 use neuron_drivers::abi::request::Request;
 use neuron_drivers::neuron::{Libc, Line, Traced};
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// System calls that pass by here.
 pub(super) type Watched = Traced<Libc, fn(&Line<'_>)>;
 
-/// Requests of this process by name. A process has one device.
-static COUNTS: Mutex<BTreeMap<&'static str, u64>> = Mutex::new(BTreeMap::new());
+/// Requests of this process by value. A process has one device.
+static COUNTS: Mutex<BTreeMap<u32, u64>> = Mutex::new(BTreeMap::new());
 
-fn counts() -> MutexGuard<'static, BTreeMap<&'static str, u64>> {
+fn counts() -> MutexGuard<'static, BTreeMap<u32, u64>> {
     COUNTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -23,7 +23,7 @@ pub(super) fn watched(trace: bool) -> Watched {
 
 fn count(line: &Line<'_>) {
     if let Line::Ioctl { request, .. } = *line {
-        *counts().entry(Request::name_of(request).unwrap_or("unknown")).or_default() += 1;
+        *counts().entry(request).or_default() += 1;
     }
 }
 
@@ -32,8 +32,11 @@ fn print(line: &Line<'_>) {
     count(line);
 }
 
-/// How often each request was made; `None` if none was.
+/// How often each request was made, by its name; `None` if none was.
 pub(super) fn requests() -> Option<Value> {
     let counts = counts();
-    (!counts.is_empty()).then(|| json!(*counts))
+    let name = |value: u32| Request::name_of(value).map_or_else(|| format!("{value:#010x}"), str::to_owned);
+    let named: Map<String, Value> =
+        counts.iter().map(|(&value, &count)| (name(value), count.into())).collect();
+    (!named.is_empty()).then_some(Value::Object(named))
 }
