@@ -1,6 +1,7 @@
 //! The unmodified `neffload` under the harness: real system calls of a program that knows of no test.
 
 mod contend;
+mod devices;
 mod faults;
 mod images;
 mod kill;
@@ -16,11 +17,16 @@ use std::process::{Command, Output, Stdio};
 
 pub(crate) use kill::killed_in_the_middle;
 
-/// `neffload load` of a file onto the first device.
-fn load(file: &Path, options: &[&str]) -> Command {
+/// `neffload load` of a file onto the first device, which takes only slots that are understood.
+fn careful_load(file: &Path, options: &[&str]) -> Command {
     let mut command = neffload();
     command.args(["load", "--json", "--device", "/dev/neuron0"]).args(options).arg(file);
     command
+}
+
+/// As [`careful_load`], with all slots.
+fn load(file: &Path, options: &[&str]) -> Command {
+    careful_load(file, &[&["--allow-opaque"], options].concat())
 }
 
 /// A host with the simulated driver.

@@ -1,12 +1,15 @@
 //! `neffload devices`: the accelerators of this host and the driver they run under.
 
+mod bus;
+
 use crate::Answer;
-use crate::output::{Align, Document, Output, Paint, Table, verdict};
+use crate::output::{Align, Count, Document, Output, Paint, Table, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_std::LoadError;
 use neuron_drivers::neuron::{Found, Identity, Libc, Paths, Text, devices, driver_version, identify};
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 /// Arguments of `devices`.
 #[derive(Args, Debug)]
@@ -20,6 +23,9 @@ pub(crate) struct DevicesArguments {
     /// The driver's module in sysfs
     #[arg(long, value_name = "DIR", default_value = Paths::LINUX.module, hide = true)]
     module: String,
+    /// The functions of the PCI bus in sysfs
+    #[arg(long, value_name = "DIR", default_value = "/sys/bus/pci/devices", hide = true)]
+    pci: PathBuf,
 }
 
 /// A device as its host and it itself describe it.
@@ -31,7 +37,7 @@ struct Described {
 
 /// Runs `devices`.
 pub(crate) fn run(arguments: &DevicesArguments, output: &mut Output) -> Result<Answer, Trouble> {
-    let DevicesArguments { device_dir, sysfs, module } = arguments;
+    let DevicesArguments { device_dir, sysfs, module, pci } = arguments;
     let paths = Paths { device_dir, sysfs, module };
     let driver = driver_version(&Libc, &paths);
     let describe = |found: Found| {
@@ -41,12 +47,18 @@ pub(crate) fn run(arguments: &DevicesArguments, output: &mut Output) -> Result<A
     };
     let all: Vec<Described> = devices(&Libc, &paths).map(describe).collect();
     let driver = driver.as_ref().map(Text::as_str);
+    let bus = bus::accelerators(pci);
     if output.json() {
         let mut document = Document::new("devices");
-        document.set("driver", driver).set("devices", all.iter().map(entry).collect::<Vec<Value>>());
+        document
+            .set("driver", driver)
+            .set("devices", all.iter().map(entry).collect::<Vec<Value>>())
+            .set("pci", bus.iter().map(bus::OnBus::document).collect::<Vec<Value>>());
         output.document(&document)?;
+    } else if all.is_empty() {
+        output.line(nothing(driver, device_dir, bus.len()))?;
     } else {
-        people(&all, driver, device_dir, output)?;
+        people(&all, driver, output)?;
     }
     let refused = all.iter().any(|device| device.identity.is_err());
     Ok(if refused { Answer::Refused } else { Answer::Done })
@@ -79,17 +91,26 @@ fn cores(device: &Described) -> Option<u32> {
     device.found.cores.or_else(|| known.map(|known| u32::from(known.cores())))
 }
 
-fn people(all: &[Described], driver: Option<&str>, folder: &str, output: &mut Output) -> Result<(), Trouble> {
-    let style = output.style();
-    match (driver, all.is_empty()) {
-        (None, true) => {
-            return output
-                .line(format_args!("no device: {folder}/neuron0 is not there, and no driver is loaded"));
-        }
-        (Some(driver), true) => return output.line(format_args!("no device; driver {driver} is loaded")),
-        (Some(driver), false) => output.line(format_args!("driver {}", style.paint(Paint::Bold, driver)))?,
-        (None, false) => output.line("driver of unknown version")?,
+/// What there is when there is no node.
+fn nothing(driver: Option<&str>, folder: &str, on_bus: usize) -> String {
+    let driver = match driver {
+        Some(version) => format!("driver {version} is loaded"),
+        None => "no driver is loaded".to_owned(),
+    };
+    match on_bus {
+        0 => format!("no device: there is no {folder}/neuron0, and {driver}"),
+        count => format!(
+            "no device: there is no {folder}/neuron0, and {driver}, but the PCI bus has {}",
+            Count(count as u64, "accelerator")
+        ),
     }
+}
+
+fn people(all: &[Described], driver: Option<&str>, output: &mut Output) -> Result<(), Trouble> {
+    let style = output.style();
+    let version =
+        driver.map_or_else(|| "of unknown version".to_owned(), |text| style.paint(Paint::Bold, text));
+    output.line(format_args!("driver {version}"))?;
     let columns = [
         ("  device", Align::Left),
         ("arch", Align::Left),

@@ -13,7 +13,7 @@ use std::process::Command;
 
 /// Runs two loads side by side; their exit statuses. Neither may take two minutes.
 fn both(host: &Shared, first: &str, second: &str) -> Option<String> {
-    let load = "timeout -s KILL 120 \"$0\" load --device /dev/neuron0";
+    let load = "timeout -s KILL 120 \"$0\" load --allow-opaque --device /dev/neuron0";
     let script = format!(
         "{load} {first} \"$1\" >/dev/null 2>&1 & p=$!; {load} {second} \"$1\" >/dev/null 2>&1 & q=$!; \
          wait $p; a=$?; wait $q; b=$?; echo $a $b"

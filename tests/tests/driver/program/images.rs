@@ -1,6 +1,6 @@
 //! What a load leaves in device memory.
 
-use super::{assert_clean, code, host, load, loaded};
+use super::{assert_clean, careful_load, code, host, load, loaded};
 use loader_core::arch::Arch;
 use loader_std::{LoadOptions, Loader, Memory};
 use neffload_tests::{fixture, shared, skip};
@@ -85,7 +85,7 @@ fn mark(host: &Shared, block: &Live) {
 fn real_files_hold_the_bytes_of_the_simulator() {
     for (name, arch, _) in REAL {
         let Some(file) = real(name) else { skip!("no shared data") };
-        let Some(document) = compare(&file, arch, &["--allow-opaque"]) else { return };
+        let Some(document) = compare(&file, arch, &[]) else { return };
         assert_eq!(document["device"]["kind"], "neuron");
         assert_eq!(document["device"]["path"], "/dev/neuron0");
         assert_eq!((&document["profile"], &document["mode"]), (&"DRIVER".into(), &"resident".into()));
@@ -119,7 +119,7 @@ fn opaque_slots_need_a_word() {
     for (name, arch, opaque) in REAL {
         let Some(file) = real(name) else { skip!("no shared data") };
         let host = host(Config::new(arch));
-        let Some((status, document)) = loaded(&host, load(&file, &[])) else { return };
+        let Some((status, document)) = loaded(&host, careful_load(&file, &[])) else { return };
         assert_eq!((status, code(&document)), if opaque { (1, "S506") } else { (0, "") }, "{name}");
         let allocations = &document["ioctls"]["MEM_ALLOC_V2MT64"];
         assert_eq!(allocations.is_null(), opaque, "{name}: {allocations}");
