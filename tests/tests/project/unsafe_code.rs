@@ -4,8 +4,13 @@ use neffload_tests::workspace;
 use std::path::{Path, PathBuf};
 
 /// Folders and files that may use it.
-const ALLOWED: [&str; 5] =
-    ["drivers/src/neuron/", "drivers/src/harness/", "loader-std/src/map.rs", "loader-std/capi/", "memory-layouts/"];
+const ALLOWED: [&str; 5] = [
+    "drivers/src/neuron/",
+    "drivers/src/harness/",
+    "loader-std/src/map.rs",
+    "loader-std/capi/",
+    "memory-layouts/",
+];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -35,7 +40,8 @@ fn is_argued(lines: &[&str], at: usize) -> bool {
     let above = || lines[..=at].iter().rev();
     let argued = above().take(12).any(|line| line.contains("SAFETY:") || line.contains("# Safety"));
     // A trait's method has its contract where the trait is.
-    let of_trait = || above().find(|line| line.starts_with("impl")).is_some_and(|line| line.contains(" for "));
+    let of_trait =
+        || above().find(|line| line.starts_with("impl")).is_some_and(|line| line.contains(" for "));
     argued || lines[at].starts_with("    unsafe fn ") && of_trait()
 }
 

@@ -7,11 +7,12 @@ use serde_json::Value;
 
 pub(super) fn print(
     arguments: &LoadArguments,
+    index: usize,
     document: &Document,
     output: &mut Output,
 ) -> Result<(), Trouble> {
     let style = output.style();
-    let name = style.paint(Paint::Bold, arguments.asked.file.display());
+    let name = style.paint(Paint::Bold, arguments.files[index].display());
     if document.get("verdict")["accepted"] != true {
         return refusal(&name, document, output);
     }
@@ -30,7 +31,7 @@ pub(super) fn print(
         output.line(format_args!("  driver {driver}, {}", Count(count, "request")))?;
     }
     remarks(document, output)?;
-    if let Some(folder) = &arguments.dump {
+    if let Some(folder) = arguments.folder(index) {
         output.line(format_args!("  dumped to {}", folder.display()))?;
     }
     Ok(())
