@@ -21,11 +21,12 @@ const DEVICE: &str = "NEFFLOAD_DEVICE";
 const ONE_CASE: &str = "NEFFLOAD_ONE_CASE";
 
 /// Cases that a real driver must not see, and why.
-const HARMFUL: [(&str, &str); 16] = [
+const HARMFUL: [(&str, &str); 17] = [
     ("driver_c9", "the core would stay claimed until the module is loaded anew"),
     ("driver_e13", "the contiguous scratchpad would be freed in any order"),
     ("driver_e14", "the contiguous scratchpad would be freed in any order"),
     ("driver_e20", "the kernel would stop"),
+    ("driver_e23", "a handle that is free again could name another process's memory"),
     ("driver_e24", "another process's memory would be freed"),
     ("driver_f14", "the contiguous scratchpad would be freed in any order"),
     ("driver_g4", "memory outside the chunk would be overwritten"),

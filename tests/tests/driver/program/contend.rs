@@ -75,7 +75,7 @@ fn for_memory() {
     [1 << 30, 1 << 20, 4096 * 16].into_iter().for_each(take);
     let file = fixture("cayman-2core");
     let Some((status, document)) = loaded(&host, load(&file, &[])) else { return };
-    assert_eq!((status, code(&document)), (1, "D101"), "{document}");
+    assert_eq!((status, code(&document)), (1, "D101"), "{}", document["verdict"]);
     assert_eq!(host.lock().driver.books().chunks, hog.live());
     // Another HBM is not its neighbour's.
     let Some((status, _)) = loaded(&host, load(&file, &["--core", "2"])) else { return };

@@ -143,16 +143,15 @@ fn cores_are_chosen() {
         (&["--core", "7"][..], "S"),
         (&["--core", "99"], "S"),
         (&["--lnc", "1"], "C"),
-        (&["--device", "/dev/neuron7"], "D201"),
     ] {
         let host = host(config);
         let Some((status, document)) = loaded(&host, load(&file, options)) else { return };
-        assert_eq!((status, code(&document).starts_with(expected)), (1, true), "{options:?}: {document}");
+        assert_eq!((status, code(&document).starts_with(expected)), (1, true), "{options:?}: {}", document["verdict"]);
         assert_clean(&host, "cores");
     }
     // A file for another architecture is refused by what the device is, not by what the file says.
     let host = host(Config::new(Arch::Mariana));
     let Some((status, document)) = loaded(&host, load(&file, &[])) else { return };
-    assert_eq!((status, &code(&document)[..1]), (1, "S"), "{document}");
+    assert_eq!((status, &code(&document)[..1]), (1, "S"), "{}", document["verdict"]);
     assert_clean(&host, "architecture");
 }

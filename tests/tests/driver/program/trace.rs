@@ -32,15 +32,3 @@ fn the_requests_of_a_fixture() {
         host.lock().driver.trace().iter().filter(|entry| matches!(entry.kind, Kind::Ioctl { .. })).count();
     assert_eq!((counted, seen as u64), (lines, lines));
 }
-
-/// Descriptors are close-on-exec and never duplicated: a program that the loader's process becomes or starts holds
-/// none of them.
-#[test]
-fn descriptors_are_not_passed_on() {
-    let flags =
-        std::fs::read_to_string(workspace().join("tests").join("traces").join("neffload-cayman-2core.txt"));
-    let flags = flags.unwrap();
-    let opens: Vec<&str> = flags.lines().filter(|line| line.starts_with("open(")).collect();
-    assert_eq!(opens.len(), 2);
-    assert!(opens.iter().all(|line| line.contains("|O_CLOEXEC)")), "{opens:?}");
-}
