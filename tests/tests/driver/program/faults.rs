@@ -5,9 +5,9 @@ use loader_core::arch::Arch;
 use neffload_tests::fixture;
 use neuron_drivers::abi::record::MemFree;
 use neuron_drivers::abi::request as req;
-use neuron_drivers::harness::{Client, Options};
+use neuron_drivers::harness::{Client, Options, Shared};
 use neuron_drivers::neuron::Access;
-use neuron_drivers::simdrv::{Books, Config, FaultPoint};
+use neuron_drivers::simdrv::{Action, Books, Config, FaultPoint, Rule, When};
 use std::process::{Command, Stdio};
 use zerocopy::IntoBytes as _;
 
@@ -37,19 +37,31 @@ fn occurrence(point: u8) -> u64 {
     if matches!(point, 9 | 36) { 2 } else { 1 }
 }
 
+fn arm(host: &Shared, point: FaultPoint) {
+    let mut state = host.lock();
+    if point.number() == 16 {
+        // The fixture's copies are shorter than the block that the point lets through.
+        let (when, action) = (When::Request(24), Action::UserFaultAfter(0));
+        state.driver.faults_mut().add(Rule { when, nth: 1, action });
+    } else {
+        state.driver.arm(point, occurrence(point.number()));
+    }
+}
+
 #[test]
 fn every_fault_point() {
     let file = fixture("cayman-2core");
     for point in FaultPoint::all().filter(|point| !point.is_external()) {
         let what = format!("FI{}", point.number());
         let host = host(Config::new(Arch::Cayman));
-        host.lock().driver.arm(point, occurrence(point.number()));
+        arm(&host, point);
         let Some((status, document)) = loaded(&host, load(&file, &[])) else { return };
         let expected = expected(point.number());
         assert_eq!(
             (status, code(&document)),
             (i32::from(!expected.is_empty()), expected),
-            "{what}: {document}"
+            "{what}: {}",
+            document["verdict"]
         );
         host.lock().driver.disarm(point);
         assert_eq!(host.lock().driver.books(), Books::default(), "{what}");
