@@ -113,7 +113,7 @@ impl DeviceSpec {
     /// Takes the device for `count` cores from `core` on; `target` is the file's architecture.
     pub(super) fn open(&self, target: Arch, core: u16, count: u16, trace: bool) -> Result<Target, Error> {
         match self {
-            Self::Sim(spec) => Ok(Target::Sim(spec.open(target, trace))),
+            Self::Sim(spec) => Ok(Target::Sim(Box::new(spec.open(target, trace)))),
             Self::Node(node) => node.open(target, core, count, trace).map(Target::Neuron),
         }
     }

@@ -54,7 +54,7 @@ pub(super) struct Held {
 /// Either kind of device.
 #[derive(Debug)]
 pub(super) enum Target {
-    Sim(HostSim),
+    Sim(Box<HostSim>),
     Neuron(Held),
 }
 
