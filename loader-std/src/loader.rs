@@ -28,7 +28,7 @@ pub use facts::{Facts, LoadTimes, Usage};
 pub use fan_out::fill;
 pub use memory::{Memory, StreamMemory};
 pub use model::{Model, Use};
-pub use prepared::{Prepared, PreparedResident, prepare, prepare_streamed};
+pub use prepared::{Prepared, PreparedResident, prepare, prepare_from, prepare_streamed};
 pub use refused::LoadError;
 
 use loader_core::device::{CoreId, Device};
@@ -142,6 +142,12 @@ impl<D: Device> Loader<D> {
             pages.sort_unstable();
             pages.into_iter().map(|(_, refs)| refs).collect()
         })
+    }
+
+    /// All scratchpad pages, with their blocks and references.
+    #[must_use]
+    pub fn scratchpad(&self) -> Vec<Page> {
+        self.with_pages(|table| table.iter().copied().collect())
     }
 
     /// Takes a use of a model, which holds it on the device until it is dropped.

@@ -33,6 +33,12 @@ pub fn shared() -> Option<PathBuf> {
     named.or_else(beside).filter(|folder| folder.is_dir())
 }
 
+/// True if the long forms of tests are asked for: `cargo xtask test --full`.
+#[must_use]
+pub fn full() -> bool {
+    std::env::var_os("NEFFLOAD_FULL").is_some()
+}
+
 /// The real files, sorted by name; empty where there is no shared data.
 #[must_use]
 pub fn real_files() -> Vec<PathBuf> {

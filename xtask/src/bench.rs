@@ -11,6 +11,7 @@ mod manifest;
 mod reference;
 mod run;
 mod s2;
+mod stage;
 mod verify;
 
 use anyhow::Result;
@@ -29,6 +30,8 @@ enum Subject {
     Find,
     /// Copies through the kernel driver's device over the same system calls in a bare loop
     Driver,
+    /// Staging of a 512 MiB file on two cores: memory beyond payload and arena, two threads against one
+    Stage,
 }
 
 /// Arguments of `bench`.
@@ -49,6 +52,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
         Subject::Lower => lower::run(rounds),
         Subject::Find => find::run(rounds),
         Subject::Driver => driver::run(),
+        Subject::Stage => stage::run(rounds),
     }
 }
 

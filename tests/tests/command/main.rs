@@ -1,9 +1,12 @@
 //! The command as a user runs it.
 
 mod container;
+mod disasm;
+mod dumps;
 mod inspect;
 mod load;
 mod pack;
 mod plan;
 mod streams;
+mod together;
 mod tools;

@@ -7,6 +7,7 @@ use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::policy::Policy;
 use loader_std::LoadError;
+use loader_std::file::Input;
 use loader_std::inspect::warnings_json;
 use loader_std::needs::{Needs, needs};
 use neuron_drivers::sim::Config;
@@ -17,6 +18,8 @@ use std::path::{Path, PathBuf};
 /// Arguments of `plan`.
 #[derive(Args, Debug)]
 pub(crate) struct PlanArguments {
+    /// File, `FILE@OFFSET`, or `-` for standard input
+    file: PathBuf,
     #[command(flatten)]
     asked: Asked,
     /// Write the memory layout as TOML; `-` is standard output
@@ -27,8 +30,9 @@ pub(crate) struct PlanArguments {
 /// Runs `plan`.
 pub(crate) fn run(arguments: &PlanArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let asked = &arguments.asked;
-    let mut input = asked.open()?;
-    let (options, spec) = (asked.options(), asked.device.without_content());
+    let mut input = Input::open(&arguments.file).map_err(Trouble::at(&arguments.file))?;
+    let spec = asked.device.simulated().map_err(Trouble::Usage)?.without_content();
+    let options = asked.options();
     match needs(&mut input, &options, |target| spec.open(target, false)) {
         Ok((needs, sim)) => {
             let plan = Plan { needs, config: *sim.config(), policy: options.policy };
@@ -36,7 +40,7 @@ pub(crate) fn run(arguments: &PlanArguments, output: &mut Output) -> Result<Answ
             Ok(Answer::Done)
         }
         Err(refused) => {
-            refusal(&asked.file, &refused, output)?;
+            refusal(&arguments.file, &refused, output)?;
             Ok(Answer::Refused)
         }
     }
@@ -59,7 +63,7 @@ impl Plan {
         } else if to_output {
             output.line(self.layout().trim_end())
         } else {
-            self.people(&arguments.asked.file, output)
+            self.people(&arguments.file, output)
         }
     }
 
@@ -81,7 +85,7 @@ impl Plan {
         let Self { needs, config, policy } = self;
         let mut document = Document::new("plan");
         document.set("verdict", verdict::accepted()).set("device", device(config));
-        surroundings(&mut document, config, policy, needs.lnc);
+        surroundings(&mut document, config.profile.name(), policy, needs.lnc);
         let buffers: Map<String, Value> =
             needs.parts().iter().map(|(name, bytes)| ((*name).to_owned(), json!(bytes))).collect();
         let stage = |usage: &loader_std::loader::Usage| {
