@@ -8,7 +8,7 @@ use loader_core::lower::record::{Desc, DescFlags, Extra, PatchEntry, PatchSectio
 use loader_core::plan::expand::{Pair, PairSink, expand_block};
 use loader_core::plan::operand::Operand;
 use loader_core::plan::pages::Page;
-use loader_core::plan::record::{DMem, FeedKind, RingRec};
+use loader_core::plan::record::{DMem, Feed, FeedKind, RingRec};
 use loader_core::plan::{CoreView, Plan};
 use neuron_drivers::sim::claim::{
     BlockClaim, CastClaim, Claims, ContentClaim, CoreClaim, HalfClaim, ImageClaim, ModelClaim, OpaqueClaim,
@@ -126,12 +126,12 @@ impl<'a> View<'a> {
 }
 
 fn core_of(plan: &Plan<'_>, core: &CoreView<'_>, index: usize, members: &[Vec<u8>]) -> Core {
-    let own = |feed: &&loader_core::plan::record::Feed| usize::from(feed.core.get()) == index;
-    let bytes = |feed: &loader_core::plan::record::Feed| {
+    let own = |feed: &&Feed| usize::from(feed.core.get()) == index;
+    let bytes = |feed: &Feed| {
         let (from, len) = (feed.off.get() as usize, feed.len.get() as usize);
         members[feed.member.get() as usize][from..from + len].to_vec()
     };
-    let (programs, contents): (Vec<_>, Vec<_>) =
+    let (programs, contents): (Vec<&Feed>, Vec<&Feed>) =
         plan.feeds().iter().filter(own).partition(|feed| feed.kind == FeedKind::PROGRAM);
     let contents = contents.into_iter().map(|feed: &loader_core::plan::record::Feed| {
         let block = &core.allocations()[feed.block.get() as usize];

@@ -6,3 +6,4 @@ mod fixtures;
 mod fuzz_replay;
 mod layouts;
 mod pack_golden;
+mod unsafe_code;

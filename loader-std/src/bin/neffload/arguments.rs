@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::devices::DevicesArguments;
 use crate::disasm::DisasmArguments;
 use crate::find::FindArguments;
 use crate::info::InfoArguments;
@@ -37,6 +38,8 @@ pub(crate) struct Common {
 pub(crate) enum Command {
     /// Print one member to standard output
     Cat(CatArguments),
+    /// The accelerators and the driver of this host
+    Devices(DevicesArguments),
     /// Instruction slots by engine, pseudo-instructions decoded
     Disasm(DisasmArguments),
     /// Unpack members below a folder, safely, or cut a NEFF out of its carrier

@@ -9,6 +9,8 @@ mod device;
 mod document;
 mod people;
 mod rounds;
+mod target;
+mod watch;
 
 pub(crate) use asked::Asked;
 pub(crate) use document::{device, surroundings};
@@ -40,7 +42,7 @@ pub(crate) struct LoadArguments {
     /// Load and unload everything N times; times are the best of them
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeat: u32,
-    /// Print every operation of the simulated device on standard error
+    /// Print every operation of a simulated device, every request to a real one, on standard error
     #[arg(long)]
     trace: bool,
 }
@@ -56,7 +58,11 @@ impl LoadArguments {
 /// Runs `load`.
 pub(crate) fn run(arguments: &LoadArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let outcomes = rounds::run(arguments, output)?;
-    let documents: Vec<Document> = outcomes.iter().map(Outcome::document).collect();
+    let requests = watch::requests();
+    let mut documents: Vec<Document> = outcomes.iter().map(Outcome::document).collect();
+    if let ([document], Some(requests)) = (&mut documents[..], &requests) {
+        document.set("ioctls", requests.clone());
+    }
     for (index, document) in documents.iter().enumerate() {
         if let Some(folder) = arguments.folder(index) {
             let path = folder.join("report.json");
@@ -65,7 +71,7 @@ pub(crate) fn run(arguments: &LoadArguments, output: &mut Output) -> Result<Answ
     }
     match (output.json(), &documents[..]) {
         (true, [document]) => output.document(document)?,
-        (true, _) => output.document(&together(&arguments.files, documents))?,
+        (true, _) => output.document(&together(&arguments.files, documents, requests))?,
         (false, _) => {
             for (index, document) in documents.iter().enumerate() {
                 people::print(arguments, index, document, output)?;
@@ -77,7 +83,7 @@ pub(crate) fn run(arguments: &LoadArguments, output: &mut Output) -> Result<Answ
 }
 
 /// The document of several files.
-fn together(files: &[PathBuf], documents: Vec<Document>) -> Document {
+fn together(files: &[PathBuf], documents: Vec<Document>, requests: Option<Value>) -> Document {
     let refused = documents.iter().find(|document| document.get("verdict")["accepted"] != true);
     let verdict = refused.or(documents.first()).map(|document| document.get("verdict").clone());
     let entry = |(file, mut document): (&PathBuf, Document)| {
@@ -87,5 +93,8 @@ fn together(files: &[PathBuf], documents: Vec<Document>) -> Document {
     let mut all = Document::new("load");
     all.set("verdict", verdict);
     all.set("files", files.iter().zip(documents).map(entry).collect::<Vec<Value>>());
+    if let Some(requests) = requests {
+        all.set("ioctls", requests);
+    }
     all
 }

@@ -31,7 +31,8 @@ pub(crate) struct PlanArguments {
 pub(crate) fn run(arguments: &PlanArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let asked = &arguments.asked;
     let mut input = Input::open(&arguments.file).map_err(Trouble::at(&arguments.file))?;
-    let (options, spec) = (asked.options(), asked.device.without_content());
+    let spec = asked.device.simulated().map_err(Trouble::Usage)?.without_content();
+    let options = asked.options();
     match needs(&mut input, &options, |target| spec.open(target, false)) {
         Ok((needs, sim)) => {
             let plan = Plan { needs, config: *sim.config(), policy: options.policy };
@@ -84,7 +85,7 @@ impl Plan {
         let Self { needs, config, policy } = self;
         let mut document = Document::new("plan");
         document.set("verdict", verdict::accepted()).set("device", device(config));
-        surroundings(&mut document, config, policy, needs.lnc);
+        surroundings(&mut document, config.profile.name(), policy, needs.lnc);
         let buffers: Map<String, Value> =
             needs.parts().iter().map(|(name, bytes)| ((*name).to_owned(), json!(bytes))).collect();
         let stage = |usage: &loader_std::loader::Usage| {

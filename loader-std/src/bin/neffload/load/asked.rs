@@ -9,12 +9,13 @@ use loader_std::LoadOptions;
 /// A device, and how a file gets onto it.
 #[derive(Args, Debug)]
 pub(crate) struct Asked {
-    /// `sim[:ARCH[:CORES]][,store=full|digest|discard][,profile=P]`; ARCH defaults to the file's target
+    /// `/dev/neuronN`, or `sim[:ARCH[:CORES]][,store=full|digest|discard][,profile=P]`; ARCH defaults to the
+    /// file's target
     #[arg(long, default_value = "sim", value_parser = device::parse)]
     pub(crate) device: DeviceSpec,
     /// First physical core
     #[arg(long, value_name = "N", default_value_t = 0)]
-    core: u16,
+    pub(super) core: u16,
     /// Logical-core size of the host; the file's by default
     #[arg(long, value_name = "N")]
     lnc: Option<u32>,
@@ -39,7 +40,7 @@ impl Asked {
     fn policy(&self) -> Policy {
         let page_size = self.page_size.unwrap_or(Policy::CONTIGUOUS_PAGE);
         Policy {
-            host_arch: self.device.arch,
+            host_arch: self.device.arch(),
             lnc: self.lnc,
             verify_digest: !self.no_verify,
             report_digest: true,

@@ -35,7 +35,8 @@ pub(super) struct Loaded {
     /// `h_nn` and `h_model`.
     pub(super) handles: (u32, u32),
     pub(super) state: &'static str,
-    pub(super) config: Config,
+    pub(super) device: Value,
+    pub(super) profile: &'static str,
     pub(super) policy: Policy,
     pub(super) lnc: u32,
     pub(super) cores: Value,
@@ -72,9 +73,9 @@ impl Loaded {
         let mut document = Document::new("load");
         document
             .set("verdict", verdict::accepted())
-            .set("device", device(&self.config))
+            .set("device", self.device.clone())
             .set("model", model(&facts.header, Some(self.handles), self.state));
-        surroundings(&mut document, &self.config, &self.policy, self.lnc);
+        surroundings(&mut document, self.profile, &self.policy, self.lnc);
         document
             .set("digest_order", facts.digest.order.map(|order| order.name()))
             .set("cores", self.cores.clone())
@@ -94,9 +95,9 @@ impl Loaded {
 }
 
 /// What the result depends on beside the file.
-pub(crate) fn surroundings(document: &mut Document, config: &Config, policy: &Policy, lnc: u32) {
+pub(crate) fn surroundings(document: &mut Document, profile: &str, policy: &Policy, lnc: u32) {
     document
-        .set("profile", config.profile.name())
+        .set("profile", profile)
         .set("page_size", policy.page_size)
         .set("scratchpad_mode", if policy.contiguous_scratchpad { "contiguous" } else { "paged" })
         .set("lnc", lnc);

@@ -1,10 +1,12 @@
-//! Loading and unloading, once or several times, on one simulated device.
+//! Loading and unloading, once or several times, on one device.
 
-use super::LoadArguments;
 use super::document::{Loaded, Outcome};
+use super::target::Target;
+use super::{Asked, LoadArguments};
 use crate::files::hold;
 use crate::output::Output;
 use crate::trouble::Trouble;
+use loader_core::arch::Arch;
 use loader_core::error::{Error, Stage};
 use loader_core::plan::record::STATE_READY;
 use loader_core::source::Source;
@@ -13,7 +15,6 @@ use loader_std::file::Input;
 use loader_std::loader::{Prepared, StreamMemory, prepare, prepare_from, prepare_streamed};
 use loader_std::report::cores_json;
 use loader_std::{LoadError, LoadOptions, Loader, Memory};
-use neuron_drivers::sim::HostSim;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -51,7 +52,7 @@ struct Rounds<'a> {
     arguments: &'a LoadArguments,
     options: LoadOptions,
     /// The device, once a file said which.
-    loader: Option<Loader<HostSim>>,
+    loader: Option<Loader<Target>>,
     /// Its state with nothing loaded.
     before: u64,
 }
@@ -107,12 +108,20 @@ impl Rounds<'_> {
         }))
     }
 
+    /// The device for a file with that target and logical-core size. What further files need is not known yet, so for
+    /// several it is all that follows.
+    fn open(&self, target: Arch, lnc: u32) -> Result<Target, Error> {
+        let Asked { device, core, .. } = &self.arguments.asked;
+        let count = if self.arguments.files.len() == 1 { u16::try_from(lnc).ok() } else { None };
+        device.open(target, *core, count.unwrap_or(u16::MAX), self.arguments.trace)
+    }
+
     fn place<S: Source>(&mut self, prepared: Prepared<'_, S>, folder: &mut Option<PathBuf>) -> Placed {
         let lnc = prepared.lnc();
         if self.loader.is_none() {
-            let sim = self.arguments.asked.device.open(prepared.arch(), self.arguments.trace);
-            self.before = sim.hash();
-            self.loader = Some(Loader::new(sim));
+            let device = self.open(prepared.arch(), lnc)?;
+            self.before = device.state();
+            self.loader = Some(Loader::new(device));
         }
         let Some(loader) = &self.loader else {
             return Err(Error::internal(Stage::Register, "no device").into());
@@ -127,7 +136,8 @@ impl Rounds<'_> {
             facts: model.facts().clone(),
             handles: (model.h_nn(), model.h_model()),
             state: if ready { "ready" } else { "loaded" },
-            config: *loader.device().config(),
+            device: loader.device().describe(),
+            profile: loader.device().profile(),
             policy: self.options.policy,
             lnc,
             cores: cores_json(model.plan()),
@@ -142,7 +152,7 @@ impl Rounds<'_> {
         for &handle in handles.iter().rev() {
             loader.unload(handle, Duration::ZERO)?;
         }
-        if loader.device().hash() != self.before {
+        if loader.device().state() != self.before {
             return Err(Error::internal(Stage::Register, "unload left something on the device"));
         }
         Ok(())
@@ -151,11 +161,7 @@ impl Rounds<'_> {
     /// One line per operation of the device.
     fn trace(&self) {
         let Some(loader) = self.loader.as_ref().filter(|_| self.arguments.trace) else { return };
-        loader.device().with(|state| {
-            for event in state.events() {
-                eprintln!("{event}");
-            }
-        });
+        loader.device().print_operations();
     }
 }
 
