@@ -3,12 +3,13 @@
 //! Operands, casts and expected contents are worked out from the file's members, not from what staging left.
 
 use loader_core::arch::Engine;
+use loader_core::device::CoreId;
 use loader_core::error::Error;
 use loader_core::lower::record::{Desc, DescFlags, Extra, PatchEntry, PatchSection, PatchType, RingType};
 use loader_core::plan::expand::{Pair, PairSink, expand_block};
 use loader_core::plan::operand::Operand;
-use loader_core::plan::pages::Page;
-use loader_core::plan::record::{DMem, Feed, FeedKind, RingRec};
+use loader_core::plan::pages::{PAGE_ALIGN_HARD, Page};
+use loader_core::plan::record::{DMem, Feed, FeedKind, RingRec, VarPlace};
 use loader_core::plan::{CoreView, Plan};
 use neuron_drivers::sim::claim::{
     BlockClaim, CastClaim, Claims, ContentClaim, CoreClaim, HalfClaim, ImageClaim, ModelClaim, OpaqueClaim,
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 /// One loaded core.
 #[derive(Debug)]
 struct Core {
-    id: loader_core::device::CoreId,
+    id: CoreId,
     blocks: Vec<BlockClaim>,
     variables: Vec<VariableClaim>,
     contents: Vec<(u64, Vec<u8>)>,
@@ -47,7 +48,7 @@ struct Image {
 #[derive(Debug)]
 pub struct Model {
     cores: Vec<Core>,
-    scratchpad: (loader_core::device::CoreId, u32),
+    scratchpad: (CoreId, u32),
 }
 
 impl Model {
@@ -64,7 +65,7 @@ impl Model {
 #[must_use]
 pub fn page(page: &Page) -> PageClaim {
     let taken = page.taken;
-    let align = loader_core::plan::pages::PAGE_ALIGN_HARD;
+    let align = PAGE_ALIGN_HARD;
     let block = BlockClaim { handle: taken.handle, skip: taken.skip, size: taken.size, align };
     PageClaim { block, core: page.core, index: page.index, refs: page.refs }
 }
@@ -133,7 +134,7 @@ fn core_of(plan: &Plan<'_>, core: &CoreView<'_>, index: usize, members: &[Vec<u8
     };
     let (programs, contents): (Vec<&Feed>, Vec<&Feed>) =
         plan.feeds().iter().filter(own).partition(|feed| feed.kind == FeedKind::PROGRAM);
-    let contents = contents.into_iter().map(|feed: &loader_core::plan::record::Feed| {
+    let contents = contents.into_iter().map(|feed: &Feed| {
         let block = &core.allocations()[feed.block.get() as usize];
         (block.address().0, bytes(feed))
     });
@@ -160,7 +161,7 @@ fn block(block: &DMem) -> BlockClaim {
     }
 }
 
-fn variable(place: &loader_core::plan::record::VarPlace) -> VariableClaim {
+fn variable(place: &VarPlace) -> VariableClaim {
     let at = match place.address() {
         Some(address) => Place::At(address.0),
         None if place.mr_type.is_io() => Place::Bound,

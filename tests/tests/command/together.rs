@@ -92,7 +92,7 @@ const CATEGORIES: [&str; 11] = [
 fn staged_figures_are_those_of_a_load() {
     for file in fixture_files() {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-        let (status, memory) = ask(&["memory", "--json", "--staged"], &[file.clone()]);
+        let (status, memory) = ask(&["memory", "--json", "--staged"], std::slice::from_ref(&file));
         if name.starts_with("inf1") {
             assert_eq!((status, memory["verdict"]["code"].as_str()), (1, Some("E204")));
             assert!(memory["memory"]["total_one_graph"].is_u64(), "the estimate is there all the same");

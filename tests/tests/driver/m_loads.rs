@@ -157,7 +157,7 @@ fn driver_m3() {
                 start.wait();
                 let claims: Vec<u32> = (0..8).map(|slot| host.lock().driver.claim(slot)).collect();
                 let loader = Loader::new(device);
-                let load = LoadOptions { core: first_core, threads: 1, ..LoadOptions::default() };
+                let load = LoadOptions { core: first_core, threads: 1, ..untranslated() };
                 let mut memory = Memory::with_arena(8 << 20);
                 for _ in 0..5 {
                     drop(loader.load(&fixture_for(Arch::Cayman), &mut memory, &load).unwrap());

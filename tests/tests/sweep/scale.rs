@@ -80,8 +80,8 @@ fn time_grows_with_the_number_of_constants() {
     let times = (many / few) as f64;
     for (part, (small, large)) in ["place", "fill", "unload"].into_iter().zip(small.into_iter().zip(large)) {
         println!("{part}: {many} constants {large:.3} s, {few} constants {small:.3} s");
-        // A square would take `times` times as long as this once more.
-        let most = (small * times * 3.0).max(0.01);
+        // A square takes whole seconds here; caches and a busy machine cost some factor.
+        let most = (small * times * 4.0).max(0.3);
         assert!(large < most, "{part}: {large:.3} s for {many} constants, {small:.3} s for {few}");
     }
 }

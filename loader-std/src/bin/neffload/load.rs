@@ -59,6 +59,13 @@ impl LoadArguments {
 pub(crate) fn run(arguments: &LoadArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let outcomes = rounds::run(arguments, output)?;
     let requests = watch::requests();
+    for outcome in &outcomes {
+        if let Outcome::Refused(refused) = outcome
+            && let Some(table) = refused.usage_table()
+        {
+            eprint!("{table}");
+        }
+    }
     let mut documents: Vec<Document> = outcomes.iter().map(Outcome::document).collect();
     if let ([document], Some(requests)) = (&mut documents[..], &requests) {
         document.set("ioctls", requests.clone());

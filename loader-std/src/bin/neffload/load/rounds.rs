@@ -131,6 +131,9 @@ impl Rounds<'_> {
             Some(folder) => dump(model.plan(), loader.device(), &folder),
             None => Ok(()),
         };
+        if self.arguments.trace {
+            eprint!("{}", model.memory_log());
+        }
         let ready = loader.acquire(model.h_nn())?.record().state.get() == STATE_READY;
         let loaded = Loaded {
             facts: model.facts().clone(),

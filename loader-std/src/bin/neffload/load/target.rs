@@ -116,6 +116,10 @@ impl Device for Target {
         either!(self, device => device.arch())
     }
 
+    fn is_simulated(&self) -> bool {
+        either!(self, device => device.is_simulated())
+    }
+
     fn cores(&self) -> u16 {
         either!(self, device => device.cores())
     }
