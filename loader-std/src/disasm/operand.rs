@@ -56,7 +56,7 @@ impl Address {
                 let (var, entry) = if table { (names.entry(id), Some(id)) } else { (Some(id), None) };
                 Self::Variable(Place::of(var, entry, names), Ending::Register(register))
             }
-            Operand::Through => Self::Plain(word),
+            Operand::Immediate | Operand::Held => Self::Plain(word),
             Operand::Unknown(_) => Self::Unknown(word),
         }
     }

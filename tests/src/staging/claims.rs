@@ -314,7 +314,8 @@ fn operands(core: &CoreView<'_>, engine: Engine, stream: &[u8]) -> Vec<OperandCl
     let mut found = Vec::new();
     for (position, slot) in (1..).zip(slots) {
         let extended = slots.get(position as usize).is_some_and(|next| next[0] == 0xDA);
-        if slot[0] != 0xD4 || extended {
+        // A kind of its own is kept as it is.
+        if slot[0] != 0xD4 || slot[15] != 0 || extended {
             continue;
         }
         let both =
