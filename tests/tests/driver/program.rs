@@ -5,6 +5,7 @@ mod devices;
 mod faults;
 mod images;
 mod kill;
+mod simdrv;
 mod trace;
 
 use crate::rig::skipped;
