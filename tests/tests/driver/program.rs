@@ -5,6 +5,7 @@ mod devices;
 mod faults;
 mod images;
 mod kill;
+mod mounted;
 mod simdrv;
 mod trace;
 
