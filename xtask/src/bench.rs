@@ -3,6 +3,7 @@
 //! Figures are medians over the rounds. CPU time is user and system time together; on a busy machine it
 //! is the figure to trust, wall time is not.
 
+mod arena;
 mod big;
 mod driver;
 mod find;
@@ -24,7 +25,7 @@ enum Subject {
     Verify,
     /// S2, streaming, against serde_json on resident bytes
     Manifest,
-    /// S1 to S3: time per element against a file a tenth as large
+    /// S3: time per element against a file a tenth as large, and the arena of a file of plain descriptors
     Lower,
     /// `neffload find` on a file without any NEFF
     Find,
@@ -56,8 +57,9 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
     }
 }
 
-/// A figure beside what it should be.
-fn judge(what: &str, figure: f64, ok: bool, target: &str) {
+/// A figure beside what it should be; returns whether it is.
+fn judge(what: &str, figure: f64, ok: bool, target: &str) -> bool {
     let word = if ok { "met" } else { "MISSED" };
     println!("{what}: {figure:.2} (target {target}: {word})");
+    ok
 }

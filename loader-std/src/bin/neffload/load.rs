@@ -13,7 +13,8 @@ mod target;
 mod watch;
 
 pub(crate) use asked::Asked;
-pub(crate) use document::{device, surroundings};
+pub(crate) use device::SimSpec;
+pub(crate) use document::{refusal, surroundings};
 
 use crate::Answer;
 use crate::arguments::number;
@@ -40,7 +41,7 @@ pub(crate) struct LoadArguments {
     #[arg(long, value_name = "DIR")]
     dump: Option<PathBuf>,
     /// Load and unload everything N times; times are the best of them
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
     /// Print every operation of a simulated device, every request to a real one, on standard error
     #[arg(long)]
@@ -66,7 +67,8 @@ pub(crate) fn run(arguments: &LoadArguments, output: &mut Output) -> Result<Answ
             eprint!("{table}");
         }
     }
-    let mut documents: Vec<Document> = outcomes.iter().map(Outcome::document).collect();
+    let document = |outcome: &Outcome| outcome.document(&arguments.asked);
+    let mut documents: Vec<Document> = outcomes.iter().map(document).collect();
     if let ([document], Some(requests)) = (&mut documents[..], &requests) {
         document.set("ioctls", requests.clone());
     }

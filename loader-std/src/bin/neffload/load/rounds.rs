@@ -140,8 +140,6 @@ impl Rounds<'_> {
             handles: (model.h_nn(), model.h_model()),
             state: if ready { "ready" } else { "loaded" },
             device: loader.device().describe(),
-            profile: loader.device().profile(),
-            policy: self.options.policy,
             lnc,
             cores: cores_json(model.plan()),
         };
