@@ -30,12 +30,6 @@ pub(super) fn run(rounds: usize) -> Result<()> {
     if met { Ok(()) } else { bail!("a target was missed") }
 }
 
-/// Says what was measured; true if the target is met.
-fn told(what: &str, figure: f64, ok: bool, target: &str) -> bool {
-    judge(what, figure, ok, target);
-    ok
-}
-
 fn mib(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)
 }
@@ -67,7 +61,7 @@ fn resident(neffload: &Path, file: &Path) -> Result<bool> {
     let beyond = peak.saturating_sub(payload);
     println!("resident: payload {:.1} MiB, peak {:.1} MiB", mib(payload), mib(peak));
     let ok = beyond <= BEYOND_PAYLOAD;
-    Ok(told("resident, MiB beyond the payload", mib(beyond), ok, "<= 16"))
+    Ok(judge("resident, MiB beyond the payload", mib(beyond), ok, "<= 16"))
 }
 
 /// Of the process, what it needs more than for a small file; and of the loader alone, what it takes from the heap.
@@ -84,10 +78,10 @@ fn streamed(neffload: &Path, file: &Path) -> Result<bool> {
     if let (Some(large), Some(small)) = (large, small) {
         let more = large.saturating_sub(small);
         let ok = more <= BEYOND_ARENA;
-        met = told("streamed, process, MiB beyond the arena and a small file's", mib(more), ok, "<= 1");
+        met = judge("streamed, process, MiB beyond the arena and a small file's", mib(more), ok, "<= 1");
     }
     let heap = heap_beyond(file, arena(file)?)?;
-    Ok(told("streamed, heap, MiB beyond the arena", mib(heap), heap <= BEYOND_ARENA, "<= 1") && met)
+    Ok(judge("streamed, heap, MiB beyond the arena", mib(heap), heap <= BEYOND_ARENA, "<= 1") && met)
 }
 
 /// Heap that a streamed load has at most, beyond its budget; device and registry included.
@@ -123,5 +117,5 @@ fn threads(neffload: &Path, file: &Path, rounds: usize) -> Result<bool> {
     let seconds = best.map(|nanoseconds| nanoseconds as f64 / 1e9);
     println!("staging: one thread {:.3} s, two threads {:.3} s", seconds[0], seconds[1]);
     let gain = seconds[0] / seconds[1].max(1e-9);
-    Ok(told("two threads, times one thread", gain, gain >= GAIN, ">= 1.4"))
+    Ok(judge("two threads, times one thread", gain, gain >= GAIN, ">= 1.4"))
 }

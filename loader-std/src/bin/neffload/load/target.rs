@@ -67,14 +67,11 @@ impl Target {
         }
     }
 
-    /// What it is, as in `load --json`.
-    pub(super) fn describe(&self) -> Value {
-        let held = match self {
-            Self::Sim(sim) => return super::device(sim.config()),
-            Self::Neuron(held) => held,
-        };
+    /// What a real device is, as in `load --json`; the command line says all about a simulated one.
+    pub(super) fn describe(&self) -> Option<Value> {
+        let Self::Neuron(held) = self else { return None };
         let (identity, options) = (held.device.identity(), held.device.options());
-        json!({
+        Some(json!({
             "kind": "neuron",
             "arch": identity.arch.name(),
             "cores": self.cores(),
@@ -82,15 +79,7 @@ impl Target {
             "driver": held.driver,
             "features": format!("{:#x}", identity.features),
             "claimed": {"first": options.first_core, "count": options.cores},
-        })
-    }
-
-    /// How it places memory. The kernel driver's way is the simulator's `DRIVER`.
-    pub(super) fn profile(&self) -> &'static str {
-        match self {
-            Self::Sim(sim) => sim.config().profile.name(),
-            Self::Neuron(_) => "DRIVER",
-        }
+        }))
     }
 
     /// The operations of a simulated device, one line each; a real one's were printed when they happened.
