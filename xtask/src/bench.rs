@@ -15,8 +15,9 @@ mod s2;
 mod stage;
 mod verify;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What to measure.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -54,12 +55,20 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
         Subject::Find => find::run(rounds),
         Subject::Driver => driver::run(),
         Subject::Stage => stage::run(rounds),
-    }
+    }?;
+    let missed = MISSED.load(Ordering::Relaxed);
+    ensure!(missed == 0, "{missed} of the targets missed");
+    Ok(())
 }
 
-/// A figure beside what it should be; returns whether it is.
+/// Targets that were missed in this run.
+static MISSED: AtomicU32 = AtomicU32::new(0);
+
+/// A figure beside what it should be; returns whether it is. A missed target shows in the exit status of the whole
+/// run.
 fn judge(what: &str, figure: f64, ok: bool, target: &str) -> bool {
     let word = if ok { "met" } else { "MISSED" };
+    MISSED.fetch_add(u32::from(!ok), Ordering::Relaxed);
     println!("{what}: {figure:.2} (target {target}: {word})");
     ok
 }

@@ -1,13 +1,16 @@
 //! The project's own chores: `cargo xtask fixtures`, `cargo xtask test`, `cargo xtask errors`, `cargo xtask bench`.
 
+mod audit;
 mod bench;
 mod errors;
 mod fixtures;
 mod fuzz;
+mod image;
 mod test;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use std::path::PathBuf;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The project's own chores")]
@@ -41,6 +44,23 @@ enum Chore {
         #[arg(long)]
         target: Option<String>,
     },
+    /// Check that what the core promises is so, on the images
+    Audit {
+        /// Renew the checked-in lists and the README's ledger first
+        #[arg(long)]
+        write: bool,
+        /// Also all tests under Miri
+        #[arg(long)]
+        full: bool,
+    },
+    /// Build the image of a memory layout and print what it takes; the last line is its path
+    Image {
+        /// The layout, or its name in memory-layouts
+        layout: PathBuf,
+        /// Also print the deepest path of calls of each stage
+        #[arg(long)]
+        paths: bool,
+    },
     /// Everything CI runs: format, lints, documentation, tests
     Test {
         /// Also the long sweeps
@@ -51,10 +71,12 @@ enum Chore {
 
 fn main() -> Result<()> {
     match Arguments::parse().chore {
+        Chore::Audit { write, full } => audit::run(write, full),
         Chore::Bench(arguments) => bench::run(&arguments),
         Chore::Fixtures { check } => fixtures::run(check),
         Chore::Errors { check } => errors::run(check),
         Chore::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
+        Chore::Image { layout, paths } => image::run(&layout, paths),
         Chore::Test { full } => test::run(full),
     }
 }

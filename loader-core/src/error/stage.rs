@@ -6,9 +6,9 @@ codes! {
     /// Codes of S4 and S5: placement, staging, relocation, registration (numbers ours).
     StageCode {
         /// P4. staging.md §19, X2.
-        NotEnoughCores = 'S' 101, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "a logical core of at least {a} cores", "Choose a lower --core, or load on a device with more cores.";
+        NotEnoughCores = 'S' 101, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "a logical core of at least {a} cores", "Load it with `--lnc {a}`, on a lower `--core`, or on a device with more cores.";
         /// P5.
-        CoreShape = 'S' 102, Invalid, "{a} subgraphs do not make one logical core of {b} cores", "1 subgraph, or one per core", "Set --lnc to the file's own size.";
+        CoreShape = 'S' 102, Invalid, "{a} subgraphs do not make one logical core of {b} cores", "1 subgraph, or one per core", "Load it with `--lnc {a}`, or pack it with `--lnc {a}`.";
         /// Two subgraphs at most share a scratchpad (staging.md §8.4).
         TooManySubgraphs = 'S' 103, Invalid, "{a} subgraphs share one scratchpad", "at most {b}", "";
         /// The file is for another architecture.

@@ -8,6 +8,7 @@ mod inspect;
 mod load;
 mod pack;
 mod plan;
+mod shortage;
 mod streams;
 mod together;
 mod tools;

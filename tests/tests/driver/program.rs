@@ -5,6 +5,8 @@ mod devices;
 mod faults;
 mod images;
 mod kill;
+mod mounted;
+mod simdrv;
 mod trace;
 
 use crate::rig::skipped;

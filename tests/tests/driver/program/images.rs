@@ -1,6 +1,6 @@
 //! What a load leaves in device memory.
 
-use super::{assert_clean, code, host, load, loaded};
+use super::{assert_clean, careful_load, code, host, load, loaded};
 use loader_core::arch::Arch;
 use loader_std::{LoadOptions, Loader, Memory};
 use neffload_tests::{fixture, shared, skip};
@@ -11,13 +11,13 @@ use serde_json::Value;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-/// The real files that can be loaded, with their architecture.
-const REAL: [(&str, Arch); 5] = [
-    ("cayman-attention-dge", Arch::Cayman),
-    ("cayman-lnc2-matmul", Arch::Cayman),
-    ("cayman-moe", Arch::Cayman),
-    ("mariana-lnc2-remote", Arch::Mariana),
-    ("sunda-pointer", Arch::Sunda),
+/// The real files that can be loaded, with their architecture, and whether they have opaque slots (R7).
+const REAL: [(&str, Arch, bool); 5] = [
+    ("cayman-attention-dge", Arch::Cayman, false),
+    ("cayman-lnc2-matmul", Arch::Cayman, false),
+    ("cayman-moe", Arch::Cayman, true),
+    ("mariana-lnc2-remote", Arch::Mariana, true),
+    ("sunda-pointer", Arch::Sunda, true),
 ];
 
 fn real(name: &str) -> Option<PathBuf> {
@@ -83,7 +83,7 @@ fn mark(host: &Shared, block: &Live) {
 
 #[test]
 fn real_files_hold_the_bytes_of_the_simulator() {
-    for (name, arch) in REAL {
+    for (name, arch, _) in REAL {
         let Some(file) = real(name) else { skip!("no shared data") };
         let Some(document) = compare(&file, arch, &[]) else { return };
         assert_eq!(document["device"]["kind"], "neuron");
@@ -109,6 +109,21 @@ fn streams_and_threads_hold_the_bytes_of_the_simulator() {
         let Some(document) = compare(&file, Arch::Cayman, options) else { return };
         let mode = if options.contains(&"--max-memory") { "streamed" } else { "resident" };
         assert_eq!(document["mode"], mode);
+    }
+}
+
+/// Slots that are not understood stay off a device unless the caller says otherwise, and before it is asked for
+/// memory (R6).
+#[test]
+fn opaque_slots_need_a_word() {
+    for (name, arch, opaque) in REAL {
+        let Some(file) = real(name) else { skip!("no shared data") };
+        let host = host(Config::new(arch));
+        let Some((status, document)) = loaded(&host, careful_load(&file, &[])) else { return };
+        assert_eq!((status, code(&document)), if opaque { (1, "S506") } else { (0, "") }, "{name}");
+        let allocations = &document["ioctls"]["MEM_ALLOC_V2MT64"];
+        assert_eq!(allocations.is_null(), opaque, "{name}: {allocations}");
+        assert_clean(&host, name);
     }
 }
 

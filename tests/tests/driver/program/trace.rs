@@ -14,7 +14,11 @@ fn the_requests_of_a_fixture() {
     };
     assert!(output.status.success());
     assert_clean(&host, "traced");
-    let made = String::from_utf8(output.stderr).unwrap();
+    // The trace also says what every core uses, which is no request.
+    let said = String::from_utf8(output.stderr).unwrap();
+    let calls = ["open(", "close(", "ioctl(", "mmap(", "munmap("];
+    let of_calls = |line: &&str| calls.iter().any(|call| line.starts_with(call));
+    let made: String = said.lines().filter(of_calls).map(|line| format!("{line}\n")).collect();
     let path = workspace().join("tests").join("traces").join("neffload-cayman-2core.txt");
     if std::env::var_os("NEFFLOAD_WRITE_TRACES").is_some() {
         std::fs::write(&path, &made).unwrap();
