@@ -17,6 +17,7 @@
 
 mod facts;
 mod fan_out;
+mod io;
 mod memory;
 mod model;
 mod place;
@@ -26,6 +27,7 @@ mod registry;
 
 pub use facts::{Facts, LoadTimes, Usage};
 pub use fan_out::fill;
+pub use io::IoTensor;
 pub use memory::{Memory, StreamMemory};
 pub use model::{Model, Use};
 pub use prepared::{Prepared, PreparedResident, prepare, prepare_streamed};

@@ -1,6 +1,7 @@
 //! The project's own chores: `cargo xtask fixtures`, `cargo xtask test`, `cargo xtask errors`, `cargo xtask bench`.
 
 mod bench;
+mod clients;
 mod errors;
 mod fixtures;
 mod fuzz;
@@ -8,6 +9,7 @@ mod test;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use neffload_tests::capi;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The project's own chores")]
@@ -20,6 +22,13 @@ struct Arguments {
 enum Chore {
     /// Speed and memory beside a yardstick, in one run
     Bench(bench::BenchArguments),
+    /// Install the C interface below a folder: lib/libnrt.so.1 and include/nrt
+    Capi {
+        /// The folder; programs take it as NEURON_DIR
+        folder: std::path::PathBuf,
+    },
+    /// Run other people's programs against the C interface (fetches two crates)
+    Clients,
     /// Write the project's small NEFF files to tests/fixtures
     Fixtures {
         /// Only compare; fails if a file differs from what the project makes
@@ -52,6 +61,8 @@ enum Chore {
 fn main() -> Result<()> {
     match Arguments::parse().chore {
         Chore::Bench(arguments) => bench::run(&arguments),
+        Chore::Capi { folder } => Ok(capi::install(&capi::build()?, &folder)?),
+        Chore::Clients => clients::run(),
         Chore::Fixtures { check } => fixtures::run(check),
         Chore::Errors { check } => errors::run(check),
         Chore::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),

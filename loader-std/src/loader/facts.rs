@@ -1,5 +1,6 @@
 //! What a load found in its file, how long it took and what it used.
 
+use super::io::IoTensor;
 use loader_core::arch::Arch;
 use loader_core::arena::Arena;
 use loader_core::container::{DigestVerdict, Header};
@@ -50,6 +51,8 @@ pub struct Facts {
     pub arch: Arch,
     /// How long the load took.
     pub times: LoadTimes,
+    /// Inputs and outputs as the graph manifest has them.
+    pub io: Vec<IoTensor>,
     /// Remarks.
     pub notes: Vec<Error>,
     /// Passes over the file; 1 if it was held in memory.

@@ -76,6 +76,16 @@ impl<'l, 'm, D: Device> Model<'l, 'm, D> {
     }
 }
 
+impl<D: Device> Model<'_, '_, D> {
+    /// Leaves it on the device without this guard and gives its handle, to be handed to [`Loader::unload`]. What
+    /// else is worth knowing about it must be taken out before.
+    #[must_use = "only the handle can unload the model now"]
+    pub fn keep(mut self) -> u32 {
+        // No model has the handle 0, so the drop that follows finds nothing to unload.
+        std::mem::take(&mut self.h_nn)
+    }
+}
+
 impl<D: Device> Drop for Model<'_, '_, D> {
     fn drop(&mut self) {
         // Already unloaded, or still in use by somebody who frees it at the end: both are fine here.

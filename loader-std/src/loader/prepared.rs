@@ -1,6 +1,7 @@
 //! The stages that need no device: S0 to S3.
 
 use super::facts::{Clock, Facts, Usage};
+use super::io::IoTensor;
 use super::{LoadError, LoadOptions, Memory, StreamMemory};
 use crate::container::VecStore;
 use crate::file::Buffers;
@@ -47,12 +48,20 @@ pub(super) struct Work<'m> {
     pub(super) clock: Clock,
     notes: NoteList<MOST_NOTES>,
     usage: Vec<Usage>,
+    io: Vec<IoTensor>,
 }
 
 impl<'m> Work<'m> {
     fn new(memory: &'m mut [u8], options: &LoadOptions, clock: Clock) -> Result<Self, Error> {
         let arena = Arena::new(memory).map_err(|full| Error::arena(Stage::Unpack, full))?;
-        Ok(Self { options: *options, arena, clock, notes: NoteList::new(), usage: Vec::new() })
+        Ok(Self {
+            options: *options,
+            arena,
+            clock,
+            notes: NoteList::new(),
+            usage: Vec::new(),
+            io: Vec::new(),
+        })
     }
 
     pub(super) fn used(&mut self, stage: &'static str) {
@@ -67,6 +76,7 @@ impl<'m> Work<'m> {
     fn read<P: Payload<'m>>(&mut self, payload: &mut P) -> Result<(Kbins<'m>, Arch), Error> {
         let Self { options: LoadOptions { limits, policy, .. }, arena, notes, .. } = self;
         let manifest = manifest::parse(payload, arena, limits, policy, notes)?;
+        self.io = IoTensor::all(&manifest.io());
         self.clock.lap(|times| &mut times.manifest);
         self.used("manifest");
         let Self { options: LoadOptions { limits, policy, .. }, arena, notes, .. } = self;
@@ -164,6 +174,7 @@ impl<'m, S: Source> Prepared<'m, S> {
             digest: container.digest,
             arch,
             times: work.clock.finish(),
+            io: work.io,
             notes: work.notes.kept().to_vec(),
             passes,
             streamed: matches!(held, Held::Streamed(..)),

@@ -4,12 +4,10 @@ use super::slot::{Slot, branch, byte, bytes, displacement, name, put, stand_in, 
 use super::stream::Stream;
 use super::{Code, Goal, Places, Sink};
 use crate::error::{Error, StageCode};
-use crate::plan::operand::{Operand, absolute};
+use crate::plan::operand::{Operand, PLACES as OPERANDS, absolute};
 use crate::plan::record::{NoteKind, Why};
 use crate::plan::vars::{Access, access};
 
-/// Where the two operands of a descriptor-generation request lie (real-files.md §5).
-const OPERANDS: [usize; 2] = [0x10, 0x28];
 /// Where a label keeps its id (Open; all labels of real files are zero here).
 const LABEL_ID: usize = 12;
 /// Where an unresolved branch keeps the id of its label: the displacement field (Open).
