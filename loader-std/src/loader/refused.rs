@@ -19,12 +19,12 @@ struct Known {
 }
 
 impl LoadError {
-    pub(super) fn new(error: Error, header: Option<Header>, notes: &[Error]) -> Self {
+    pub(crate) fn new(error: Error, header: Option<Header>, notes: &[Error]) -> Self {
         Self(Box::new(Known { error, member: None, header, notes: notes.to_vec() }))
     }
 
     /// Resolves the member while its table is there.
-    pub(super) fn named(mut self, table: &MemberTable<'_>) -> Self {
+    pub(crate) fn named(mut self, table: &MemberTable<'_>) -> Self {
         let member = self.0.error.at.member.and_then(|id| table.name_of(id));
         self.0.member = member.map(<[u8]>::to_vec);
         self

@@ -1,6 +1,7 @@
 //! The command as a user runs it.
 
 mod container;
+mod diff;
 mod inspect;
 mod load;
 mod pack;

@@ -1,5 +1,7 @@
 //! The command line.
 
+use crate::diff::DiffArguments;
+use crate::examples;
 use crate::find::FindArguments;
 use crate::info::InfoArguments;
 use crate::inspect::InspectArguments;
@@ -8,12 +10,14 @@ use crate::members::{CatArguments, ExtractArguments, MembersArguments};
 use crate::memory::MemoryArguments;
 use crate::pack::PackArguments;
 use crate::plan::PlanArguments;
+use crate::report::ReportArguments;
+use crate::shell::{CompletionsArguments, ManArguments};
 use crate::verify::VerifyArguments;
 use clap::{Args, Parser, Subcommand};
 
 /// Read, check, load and write NEFF model files.
 #[derive(Debug, Parser)]
-#[command(name = "neffload", version, arg_required_else_help = true)]
+#[command(name = "neffload", version, arg_required_else_help = true, after_help = examples::ALL)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) common: Common,
@@ -35,26 +39,49 @@ pub(crate) struct Common {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Print one member to standard output
+    #[command(after_help = examples::CAT)]
     Cat(CatArguments),
+    /// A script that completes this command's arguments in a shell
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(CompletionsArguments),
+    /// What differs between two files, from the header to the descriptors
+    #[command(after_help = examples::DIFF)]
+    Diff(DiffArguments),
     /// Unpack members below a folder, safely, or cut a NEFF out of its carrier
+    #[command(after_help = examples::EXTRACT)]
     Extract(ExtractArguments),
     /// Find NEFFs inside other files
+    #[command(after_help = examples::FIND)]
     Find(FindArguments),
     /// What is in a file: header, digest, members, graph, subgraphs
+    #[command(after_help = examples::INSPECT)]
     Inspect(InspectArguments),
     /// One answer of the tooling view (NeffInfo)
+    #[command(after_help = examples::INFO)]
     Info(InfoArguments),
     /// Load a file into a device and say what is where
+    #[command(after_help = examples::LOAD)]
     Load(LoadArguments),
+    /// Manual pages for this command and its subcommands
+    #[command(after_help = examples::MAN)]
+    Man(ManArguments),
     /// How much device memory files will need, alone or together
+    #[command(after_help = examples::MEMORY)]
     Memory(MemoryArguments),
     /// List the members with their sizes
+    #[command(after_help = examples::MEMBERS)]
     Members(MembersArguments),
     /// Write a NEFF from a folder or from another NEFF
+    #[command(after_help = examples::PACK)]
     Pack(PackArguments),
     /// The memory that a load within narrow bounds needs, and how it is laid out
+    #[command(after_help = examples::PLAN)]
     Plan(PlanArguments),
+    /// One page about a file, for a browser: sizes, memory map, queues, instructions
+    #[command(after_help = examples::REPORT)]
+    Report(ReportArguments),
     /// Check that files are intact, every check by name
+    #[command(after_help = examples::VERIFY)]
     Verify(VerifyArguments),
 }
 
@@ -82,6 +109,32 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    /// The text of an example up to the gap before its remark.
+    fn words(line: &str) -> Vec<String> {
+        let call = line.split("   ").next().unwrap_or_default();
+        let call = call.split(['|', '>']).next().unwrap_or_default();
+        call.split_whitespace().map(|word| word.trim_matches('\'').to_owned()).collect()
+    }
+
+    #[test]
+    fn every_example_of_the_help_is_accepted() {
+        let mut command = Arguments::command();
+        let helps = command.get_subcommands().map(|sub| (sub.get_name().to_owned(), sub.get_after_help()));
+        let mut helps: Vec<(String, String)> = helps
+            .map(|(name, help)| (name, help.map(ToString::to_string).unwrap_or_default()))
+            .collect();
+        helps.push(("neffload".to_owned(), command.get_after_help().unwrap().to_string()));
+        for (name, help) in helps {
+            let lines: Vec<&str> = help.lines().filter(|line| line.starts_with("  neffload ")).collect();
+            assert!(!lines.is_empty(), "{name} has no example");
+            for line in lines {
+                let parsed = command.try_get_matches_from_mut(words(line));
+                assert!(parsed.is_ok(), "{name}: {line}: {}", parsed.unwrap_err());
+                assert!(name == "neffload" || words(line)[1] == name, "{name}: {line}");
+            }
+        }
     }
 
     #[test]

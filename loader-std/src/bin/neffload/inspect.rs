@@ -11,7 +11,7 @@ use loader_core::arch::Arch;
 use loader_core::container::{Resident, unpack};
 use loader_core::error::NoteList;
 use loader_core::limits::Limits;
-use loader_core::manifest;
+use loader_core::manifest::{self, Manifest};
 use loader_core::policy::Policy;
 use loader_core::source::{MemberId, MemberNames};
 use loader_std::container::{
@@ -76,22 +76,8 @@ pub(crate) fn run(arguments: &InspectArguments, output: &mut Output) -> Result<A
     let mut input = Input::open(&arguments.file).map_err(Trouble::at(&arguments.file))?;
     // A file may be a pipe, and the manifests may be its last members.
     let file = hold(&arguments.file, &mut input, output)?;
-    let (policy, limits) = (arguments.policy(), Limits::DEFAULT);
-    let mut buffers = Buffers::new();
-    let ask = Ask { members: true, digests: arguments.digests, file_digest: true };
-    let seen = survey(&mut &file[..], &mut buffers, &policy, &limits, ask, |_| {})
-        .map_err(|error| Trouble::Usage(error.to_string()))?;
-    let (manifests, refusal) = match seen.error {
-        Some(error) => {
-            let mut refused = verdict::refused(&error, &NoNames);
-            refused["log"] = log(&error, seen.header.as_ref()).into();
-            (Map::new(), Some(refused))
-        }
-        None => manifests(&file, &mut buffers, &policy, &limits),
-    };
-    let verdict = refusal.unwrap_or_else(verdict::accepted);
-    let answer = if verdict["accepted"] == true { Answer::Done } else { Answer::Refused };
-    let document = assemble(&seen, manifests, verdict);
+    let document = document(&file, &arguments.policy(), arguments.digests, |_, _| {})?;
+    let answer = if document.get("verdict")["accepted"] == true { Answer::Done } else { Answer::Refused };
     if output.json() {
         output.document(&document)?;
     } else {
@@ -100,12 +86,36 @@ pub(crate) fn run(arguments: &InspectArguments, output: &mut Output) -> Result<A
     Ok(answer)
 }
 
+/// What is in a file, as far as it can be read; `also` sees the manifests with the members they describe.
+pub(crate) fn document(
+    file: &[u8],
+    policy: &Policy,
+    digests: bool,
+    also: impl FnMut(&Manifest<'_>, &Resident<'_, '_>),
+) -> Result<Document, Trouble> {
+    let limits = Limits::DEFAULT;
+    let mut buffers = Buffers::new();
+    let ask = Ask { members: true, digests, file_digest: true };
+    let seen = survey(&mut &file[..], &mut buffers, policy, &limits, ask, |_| {})
+        .map_err(|error| Trouble::Usage(error.to_string()))?;
+    let (manifests, refusal) = match seen.error {
+        Some(error) => {
+            let mut refused = verdict::refused(&error, &NoNames);
+            refused["log"] = log(&error, seen.header.as_ref()).into();
+            (Map::new(), Some(refused))
+        }
+        None => manifests(file, &mut buffers, policy, &limits, also),
+    };
+    Ok(assemble(&seen, manifests, refusal.unwrap_or_else(verdict::accepted)))
+}
+
 /// The manifests' part of the document, and the refusal if S2 refuses.
 fn manifests(
     file: &[u8],
     buffers: &mut Buffers,
     policy: &Policy,
     limits: &Limits,
+    mut also: impl FnMut(&Manifest<'_>, &Resident<'_, '_>),
 ) -> (Map<String, Value>, Option<Value>) {
     let mut map = Map::new();
     let mut refusal = None;
@@ -120,6 +130,7 @@ fn manifests(
             Ok(manifest) => {
                 map = manifest_json(&manifest, &container.table);
                 map.insert("warnings".to_owned(), warnings_json(notes.kept()));
+                also(&manifest, &payload);
             }
             Err(error) if loader_std::growing::is_full(&error) => return Err(error),
             Err(error) => {

@@ -26,6 +26,11 @@ impl Document {
         self.0.get(key).unwrap_or(&Value::Null)
     }
 
+    /// The whole document.
+    pub(crate) fn into_value(self) -> Value {
+        Value::Object(self.0)
+    }
+
     /// Appends the items of one array to the array of a key.
     pub(crate) fn append(&mut self, key: &str, items: Value) -> &mut Self {
         let present = self.0.entry(key.to_owned()).or_insert_with(|| Value::Array(Vec::new()));
