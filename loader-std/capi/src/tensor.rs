@@ -3,12 +3,13 @@
 use crate::device::Shared;
 use crate::failure::{Answer, Failure};
 use loader_core::device::{AllocSpec, CoreId, DevAddr, Device, Granted, Place, Usage};
+use loader_core::error::Status;
 use std::sync::Arc;
 
 /// Bytes that go to or from a device at a time.
 pub(crate) const PIECE: usize = 1 << 20;
 
-/// Alignment of a tensor's block.
+/// Alignment of a tensor's block in device memory.
 const ALIGN: u64 = 64;
 
 /// Where a tensor lies.
@@ -49,19 +50,16 @@ impl Tensor {
         if size == 0 {
             return Err(Failure::invalid("a tensor has at least one byte"));
         }
-        let (core, place) = match home {
-            Home::Device(core) => (core, Place::Hbm(device.home_channel(core))),
-            Home::Host => (CoreId(0), Place::Host),
+        if i64::try_from(size).is_err() {
+            return Err(Failure::new(Status::Resource, format_args!("no memory has {size} bytes")));
+        }
+        // Host memory comes in pages and takes no request for more.
+        let (core, place, align) = match home {
+            Home::Device(core) => (core, Place::Hbm(device.home_channel(core)), ALIGN),
+            Home::Host => (CoreId(0), Place::Host, 0),
         };
-        let spec = AllocSpec {
-            core,
-            place,
-            size,
-            align: ALIGN,
-            usage: Usage::Tensor,
-            tag: "tensor",
-            contiguous: false,
-        };
+        let spec =
+            AllocSpec { core, place, size, align, usage: Usage::Tensor, tag: "tensor", contiguous: false };
         let granted = device.alloc(&spec)?;
         Ok(Self { block: Arc::new(Block { device: device.clone(), granted, home }), start: 0, size })
     }

@@ -21,7 +21,8 @@ static void before_init(void) {
     nrt_close(); /* nothing to close */
     CHECK(nrt_init((nrt_framework_type_t)77, (const char *)8, (const char *)8) == NRT_INVALID);
     /* Two arguments, framework 0; the third is whatever a register holds. */
-    CHECK(((short_init)(void (*)(void))nrt_init)(0, "client") == NRT_SUCCESS);
+    short_init volatile init = (short_init)(void (*)(void))nrt_init;
+    CHECK(init(0, "client") == NRT_SUCCESS);
     /* Version texts that point nowhere are not looked at. */
     CHECK(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, (const char *)8, (const char *)16) == NRT_SUCCESS);
 }

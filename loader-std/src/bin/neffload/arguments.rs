@@ -122,9 +122,8 @@ mod tests {
     fn every_example_of_the_help_is_accepted() {
         let mut command = Arguments::command();
         let helps = command.get_subcommands().map(|sub| (sub.get_name().to_owned(), sub.get_after_help()));
-        let mut helps: Vec<(String, String)> = helps
-            .map(|(name, help)| (name, help.map(ToString::to_string).unwrap_or_default()))
-            .collect();
+        let mut helps: Vec<(String, String)> =
+            helps.map(|(name, help)| (name, help.map(ToString::to_string).unwrap_or_default())).collect();
         helps.push(("neffload".to_owned(), command.get_after_help().unwrap().to_string()));
         for (name, help) in helps {
             let lines: Vec<&str> = help.lines().filter(|line| line.starts_with("  neffload ")).collect();

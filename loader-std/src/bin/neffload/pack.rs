@@ -1,5 +1,6 @@
 //! `neffload pack`: the producer's mirror.
 
+mod producer;
 mod source;
 
 use crate::Answer;
@@ -8,7 +9,8 @@ use crate::output::{Align, Count, Document, Output, Size, Table};
 use crate::trouble::Trouble;
 use clap::{Args, ValueEnum};
 use loader_std::pack::{
-    Compression, Dialect, DigestForm, Options, PackError, Package, Packer, Summary, is_debug_member,
+    Compression, Dialect, DigestForm, HeaderFields, Options, PackError, Package, Packer, Summary,
+    is_debug_member,
 };
 use serde_json::json;
 use source::Source;
@@ -49,6 +51,8 @@ pub(crate) struct PackArguments {
     /// Member that comes last, as current compilers put neff.json
     #[arg(long, value_name = "NAME")]
     last: Option<String>,
+    #[command(flatten)]
+    producer: producer::ProducerArguments,
     #[command(flatten)]
     header: HeaderArguments,
 }
@@ -104,13 +108,22 @@ fn uuid(text: &str) -> Result<[u8; 16], String> {
 
 /// Runs `pack`.
 pub(crate) fn run(arguments: &PackArguments, output: &mut Output) -> Result<Answer, Trouble> {
-    let source = match Source::open(&arguments.source)? {
+    let mut source = match Source::open(&arguments.source)? {
         Ok(source) => source,
         Err(refusal) => return refused(arguments, &refusal, output),
     };
+    let shared = match arguments.producer.apply(&mut source) {
+        Ok(shared) => shared,
+        Err(PackError::Io(error)) => return Err(Trouble::at(&arguments.source)(error)),
+        Err(refusal) => return refused(arguments, &refusal.to_string(), output),
+    };
+    let broken = arguments.producer.broken(&source).map_err(Trouble::at(&arguments.source))?;
+    if !broken.is_empty() {
+        return producer::refused(arguments, &broken, output);
+    }
     match write(arguments, source, output) {
         Ok((summary, left_out)) => {
-            report(arguments, &summary, left_out, output)?;
+            report(arguments, &summary, left_out, shared, output)?;
             Ok(Answer::Done)
         }
         Err(PackError::Io(error)) => Err(Trouble::at(&arguments.out)(error)),
@@ -126,7 +139,7 @@ fn refused(arguments: &PackArguments, why: &str, output: &mut Output) -> Result<
     Ok(Answer::Refused)
 }
 
-/// Members and bytes that `--no-debug` left out.
+/// Members and bytes that are not written.
 #[derive(Clone, Copy, Debug, Default)]
 struct LeftOut {
     members: u64,
@@ -197,7 +210,9 @@ fn options(arguments: &PackArguments, source: &Source) -> Result<Options, PackEr
     };
     let base = arguments.out.file_name().map_or(&b"file.neff"[..], OsStrExt::as_bytes);
     options.header.name = if base == b"-" { b"file.neff".to_vec() } else { base.to_vec() };
-    if let Some(header) = &source.header {
+    if arguments.producer.override_header {
+        options.header = HeaderFields::overridden();
+    } else if let Some(header) = &source.header {
         options.header = header.clone();
     } else if let Some(info) = source.info()? {
         options.header.apply_info(&info)?;
@@ -227,6 +242,7 @@ fn report(
     arguments: &PackArguments,
     summary: &Summary,
     left_out: LeftOut,
+    shared: LeftOut,
     output: &mut Output,
 ) -> Result<(), Trouble> {
     let saved = summary.tar_bytes.saturating_sub(summary.payload_bytes);
@@ -244,7 +260,13 @@ fn report(
             .set("fill_bytes", summary.fill_bytes)
             .set("digest", hex(&summary.digest))
             .set("uuid", hyphenated(summary.uuid))
-            .set("saved", json!({"compression": saved, "debug_members": left_out.bytes}))
+            .set(
+                "saved",
+                json!({
+                    "compression": saved, "debug_members": left_out.bytes, "constants": shared.bytes,
+                }),
+            )
+            .set("constants_shared", shared.members)
             .set("debug_members_left_out", left_out.members);
         return output.document(&document);
     }
@@ -259,6 +281,10 @@ fn report(
     if left_out.members > 0 {
         let text = format!("left out: {}", Count(left_out.members, "debug member"));
         table.row(["  saved", &Size(left_out.bytes).to_string(), &text]);
+    }
+    if shared.members > 0 {
+        let text = format!("shared: {}", Count(shared.members, "constant"));
+        table.row(["  saved", &Size(shared.bytes).to_string(), &text]);
     }
     table.row(["  digest", "", &hex(&summary.digest)]);
     table.row(["  uuid", "", &hyphenated(summary.uuid)]);

@@ -42,7 +42,7 @@ pub(crate) fn man(arguments: &ManArguments, output: &mut Output) -> Result<Answe
     let name = |sub: &str| format!("neffload-{sub}");
     let subcommands = command.get_subcommands().filter(|sub| sub.get_name() != "help").map(|sub| {
         let full = name(sub.get_name());
-        (full.clone(), sub.clone().name(full.clone()).display_name(full))
+        (full.clone(), sub.clone().bin_name(format!("neffload {}", sub.get_name())).display_name(full))
     });
     let pages: Vec<_> = [("neffload".to_owned(), command.clone())].into_iter().chain(subcommands).collect();
     for (name, command) in &pages {
