@@ -17,6 +17,7 @@ pub mod needs;
 pub mod pack;
 pub mod report;
 pub mod runtime;
+pub mod verdict;
 pub mod walk;
 
 mod chain;

@@ -12,6 +12,7 @@ pub mod json;
 pub mod lowering;
 pub mod payload;
 pub mod staging;
+pub mod transcript;
 pub mod trees;
 
 use std::path::{Path, PathBuf};

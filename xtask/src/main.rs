@@ -5,7 +5,9 @@ mod clients;
 mod errors;
 mod fixtures;
 mod fuzz;
+mod readme;
 mod test;
+mod wheel;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -50,6 +52,14 @@ enum Chore {
         #[arg(long)]
         target: Option<String>,
     },
+    /// Build the Python wheel and test it in a clean virtual environment
+    Wheel,
+    /// Write the transcript in README.md from what the commands print
+    Readme {
+        /// Only compare
+        #[arg(long)]
+        check: bool,
+    },
     /// Everything CI runs: format, lints, documentation, tests
     Test {
         /// Also the long sweeps
@@ -66,6 +76,8 @@ fn main() -> Result<()> {
         Chore::Fixtures { check } => fixtures::run(check),
         Chore::Errors { check } => errors::run(check),
         Chore::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
+        Chore::Wheel => wheel::run(),
+        Chore::Readme { check } => readme::run(check),
         Chore::Test { full } => test::run(full),
     }
 }

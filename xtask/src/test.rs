@@ -22,7 +22,9 @@ pub(crate) fn run(full: bool) -> Result<()> {
     }
     gate("tests", tests)?;
     println!("== clients of the C interface");
-    crate::clients::run()
+    crate::clients::run()?;
+    println!("== wheel");
+    crate::wheel::run()
 }
 
 fn cargo(arguments: &[&str]) -> Command {

@@ -33,6 +33,14 @@ typedef struct nrt_tensor_info_array {
 NRT_STATUS nrt_get_model_tensor_info(nrt_model_t *model, nrt_tensor_info_array_t **tensor_info);
 NRT_STATUS nrt_free_model_tensor_info(nrt_tensor_info_array_t *tensor_info);
 
+typedef struct nrt_model_info {
+    uint32_t vnc;
+} nrt_model_info_t;
+
+/* Fills the first `info_size_in` bytes of the record, or all of it, and says how many. */
+NRT_STATUS nrt_get_model_info(const nrt_model_t *model, nrt_model_info_t *info, size_t info_size_in,
+                              size_t *info_size_out);
+
 /* --- Not implemented --------------------------------------------------------------------------------- */
 
 typedef void (*NRT_ASYNC_EXEC_STATUS_CALLBACK)(void *params, uint32_t model_id, uint32_t vnc, uint64_t job_id,
@@ -48,12 +56,6 @@ typedef struct nrt_ucode_info {
     nrt_ucode_img dram;
 } nrt_ucode_info;
 
-typedef struct nrt_model_info {
-    uint32_t vnc;
-} nrt_model_info_t;
-
-NRT_STATUS nrt_get_model_info(const nrt_model_t *model, nrt_model_info_t *info, size_t info_size_in,
-                              size_t *info_size_out);
 NRT_STATUS nrt_get_model_instance_count(nrt_model_t *model, uint32_t *instance_count);
 NRT_STATUS nrt_trace_start(bool trace_mem);
 NRT_STATUS nrt_trace_stop(const char *filename);

@@ -60,7 +60,7 @@ pointers! { nrt_tensor_get_va }
 
 // nrt_experimental.h
 statuses! {
-    nrt_all_gather nrt_async_drain_queued_execs nrt_barrier nrt_get_model_info nrt_get_model_instance_count
+    nrt_all_gather nrt_async_drain_queued_execs nrt_barrier nrt_get_model_instance_count
     nrt_memcpy_to_device nrt_register_async_exec_callback nrt_set_pool_eng_ucode nrt_trace_start nrt_trace_stop
 }
 pointers! { nrt_get_libnccl_net }

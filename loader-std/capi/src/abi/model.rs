@@ -1,6 +1,6 @@
 //! Models.
 
-use super::pointer::{Out, bytes, handle};
+use super::pointer::{Out, bytes, give, handle};
 use super::{answer, with_library};
 use crate::execute;
 use crate::failure::{Answer, Failure};
@@ -103,6 +103,28 @@ pub unsafe extern "C" fn nrt_get_model_vnc_count(model: *const c_void, count: *m
 pub unsafe extern "C" fn nrt_get_model_nc_count(model: *const c_void, count: *mut u32) -> Number {
     // SAFETY: the contract of this function.
     unsafe { cores("nrt_get_model_nc_count", model, count) }
+}
+
+/// The record `nrt_model_info_t`, as much of it as `size` bytes hold: the index of the model's logical core.
+///
+/// # Safety
+/// `info` is null or `size` bytes may be written there; `written` is null or may be written to.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nrt_get_model_info(
+    model: *const c_void,
+    info: *mut c_void,
+    size: usize,
+    written: *mut usize,
+) -> Number {
+    with_library("nrt_get_model_info", |library| {
+        // SAFETY: the contract of this function.
+        let place = unsafe { Out::new(written, "info_size_out") }?;
+        let record = library.session()?.model(handle(model))?.vnc.to_ne_bytes();
+        // SAFETY: the contract of this function.
+        unsafe { give(info, size, &record) }?;
+        place.set(size.min(record.len()));
+        Ok(())
+    })
 }
 
 /// Inputs and outputs of a model, to be freed with [`nrt_free_model_tensor_info`].

@@ -128,3 +128,17 @@ pub(super) unsafe fn take<T>(place: *mut *mut T) -> Option<Handle> {
     unsafe { place.write_unaligned(ptr::null_mut()) };
     Some(object.addr()).filter(|handle| *handle != 0)
 }
+
+/// Gives the first `size` bytes of a record, or all of it.
+///
+/// # Safety
+/// `place` is null or `size` bytes may be written there.
+pub(super) unsafe fn give(place: *mut c_void, size: usize, record: &[u8]) -> Answer {
+    if size == 0 {
+        return Err(Failure::invalid("the size of the record is 0"));
+    }
+    // SAFETY: promised by the caller.
+    let buffer = unsafe { Buffer::new(place, size, "the record") }?;
+    buffer.put(0, &record[..record.len().min(size)]);
+    Ok(())
+}

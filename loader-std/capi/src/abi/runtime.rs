@@ -1,8 +1,8 @@
 //! The runtime itself: init, close, version, instance, cores, texts.
 
-use super::pointer::{Buffer, Out};
+use super::pointer::{Out, give};
 use super::{answer, with_library};
-use crate::failure::{self, Failure};
+use crate::failure;
 use crate::library::Library;
 use crate::settings::Settings;
 use crate::status::{self, Number};
@@ -59,20 +59,6 @@ fn instance(settings: &Settings) -> Vec<u8> {
     bytes.extend(padded(name, INSTANCE.1));
     bytes.extend(padded(revision, INSTANCE.2));
     bytes
-}
-
-/// Gives the first `size` bytes of a record, or all of it.
-///
-/// # Safety
-/// `place` is null or `size` bytes may be written there.
-unsafe fn give(place: *mut c_void, size: usize, record: &[u8]) -> failure::Answer {
-    if size == 0 {
-        return Err(Failure::invalid("the size of the record is 0"));
-    }
-    // SAFETY: promised by the caller.
-    let buffer = unsafe { Buffer::new(place, size, "the record") }?;
-    buffer.put(0, &record[..record.len().min(size)]);
-    Ok(())
 }
 
 /// The version, as much of it as `size` bytes hold.

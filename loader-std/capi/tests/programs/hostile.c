@@ -66,11 +66,13 @@ static void bad_loads(const unsigned char *file, size_t size) {
 static void bad_handles(void *wrong, NRT_STATUS expected) {
     char bytes[8] = {0};
     uint32_t count = 7;
+    size_t size = 9;
     nrt_tensor_t *tensor = NULL;
     nrt_tensor_info_array_t *info = NULL;
     CHECK(nrt_unload((nrt_model_t *)wrong) == expected);
     CHECK(nrt_get_model_vnc_count((nrt_model_t *)wrong, &count) == expected && count == 7);
     CHECK(nrt_get_model_nc_count((nrt_model_t *)wrong, &count) == expected && count == 7);
+    CHECK(nrt_get_model_info((nrt_model_t *)wrong, (nrt_model_info_t *)&count, 4, &size) == expected && size == 9);
     CHECK(nrt_get_model_tensor_info((nrt_model_t *)wrong, &info) == expected && info == NULL);
     CHECK(nrt_free_model_tensor_info((nrt_tensor_info_array_t *)wrong) == NRT_INVALID_HANDLE);
     CHECK(nrt_execute((nrt_model_t *)wrong, wrong, wrong) == expected);
@@ -164,6 +166,8 @@ static void after_close(const unsigned char *file, size_t size) {
     nrt_tensor_t *tensor = NULL;
     CHECK(nrt_load(file, size, -1, -1, &model) == NRT_SUCCESS);
     CHECK(nrt_get_model_tensor_info(model, NULL) == NRT_INVALID);
+    CHECK(nrt_get_model_info(model, NULL, 4, &size) == NRT_INVALID);
+    CHECK(nrt_get_model_info(model, (nrt_model_info_t *)&size, 4, NULL) == NRT_INVALID);
     CHECK(nrt_get_model_tensor_info(model, &info) == NRT_SUCCESS);
     CHECK(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, 8, NULL, &tensor) == NRT_SUCCESS);
     nrt_close();

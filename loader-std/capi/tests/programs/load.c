@@ -44,6 +44,10 @@ int main(int count, char **arguments) {
     CHECK(nrt_load(file, size, -1, -1, &model) == NRT_SUCCESS);
     uint32_t cores = 0;
     CHECK(nrt_get_model_vnc_count(model, &cores) == NRT_SUCCESS && cores == 1);
+    nrt_model_info_t place = {77};
+    size_t written = 0;
+    CHECK(nrt_get_model_info(model, &place, sizeof place, &written) == NRT_SUCCESS);
+    CHECK(place.vnc == 0 && written == sizeof place);
     nrt_tensor_info_array_t *info = NULL;
     CHECK(nrt_get_model_tensor_info(model, &info) == NRT_SUCCESS);
     CHECK(info->tensor_count > 0 && info->tensor_count <= MOST);

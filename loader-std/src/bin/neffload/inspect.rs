@@ -2,29 +2,20 @@
 
 mod people;
 
+pub(crate) use loader_std::verdict::NoNames;
+
 use crate::Answer;
 use crate::files::hold;
-use crate::output::{Document, Output, verdict};
+use crate::output::{Document, Output};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::arch::Arch;
-use loader_core::container::{Resident, unpack};
-use loader_core::error::NoteList;
-use loader_core::limits::Limits;
-use loader_core::manifest::{self, Manifest};
+use loader_core::container::Resident;
+use loader_core::manifest::Manifest;
 use loader_core::policy::Policy;
-use loader_core::source::{MemberId, MemberNames};
-use loader_std::container::{
-    Ask, Survey, VecStore, digest_json, features_json, file_json, header_json, log, survey, table_json,
-};
-use loader_std::file::{Buffers, Input};
-use loader_std::growing::with_arena;
-use loader_std::inspect::{manifest_json, warnings_json};
-use serde_json::{Map, Value};
+use loader_std::file::Input;
+use loader_std::inspect;
 use std::path::PathBuf;
-
-/// Remarks that are kept for `warnings`.
-const MOST_NOTES: usize = 64;
 
 /// Arguments of `inspect`.
 #[derive(Args, Debug)]
@@ -93,93 +84,10 @@ pub(crate) fn document(
     digests: bool,
     also: impl FnMut(&Manifest<'_>, &Resident<'_, '_>),
 ) -> Result<Document, Trouble> {
-    let limits = Limits::DEFAULT;
-    let mut buffers = Buffers::new();
-    let ask = Ask { members: true, digests, file_digest: true };
-    let seen = survey(&mut &file[..], &mut buffers, policy, &limits, ask, |_| {})
-        .map_err(|error| Trouble::Usage(error.to_string()))?;
-    let (manifests, refusal) = match seen.error {
-        Some(error) => {
-            let mut refused = verdict::refused(&error, &NoNames);
-            refused["log"] = log(&error, seen.header.as_ref()).into();
-            (Map::new(), Some(refused))
-        }
-        None => manifests(file, &mut buffers, policy, &limits, also),
-    };
-    Ok(assemble(&seen, manifests, refusal.unwrap_or_else(verdict::accepted)))
-}
-
-/// The manifests' part of the document, and the refusal if S2 refuses.
-fn manifests(
-    file: &[u8],
-    buffers: &mut Buffers,
-    policy: &Policy,
-    limits: &Limits,
-    mut also: impl FnMut(&Manifest<'_>, &Resident<'_, '_>),
-) -> (Map<String, Value>, Option<Value>) {
-    let mut map = Map::new();
-    let mut refusal = None;
-    let outcome = with_arena(|arena| {
-        let mut notes = NoteList::<MOST_NOTES>::new();
-        let mut store = VecStore::new();
-        let container =
-            unpack(&mut &file[..], buffers.workspace(), &mut store, arena, limits, policy, &mut notes)?;
-        let bytes = store.into_bytes();
-        let mut payload = Resident::new(container, &bytes);
-        match manifest::parse(&mut payload, arena, limits, policy, &mut notes) {
-            Ok(manifest) => {
-                map = manifest_json(&manifest, &container.table);
-                map.insert("warnings".to_owned(), warnings_json(notes.kept()));
-                also(&manifest, &payload);
-            }
-            Err(error) if loader_std::growing::is_full(&error) => return Err(error),
-            Err(error) => {
-                map.insert("warnings".to_owned(), warnings_json(notes.kept()));
-                refusal = Some(verdict::refused(&error, &container.table));
-            }
-        }
-        Ok(())
-    });
-    if let Err(error) = outcome {
-        refusal = Some(verdict::refused(&error, &NoNames));
-    }
-    (map, refusal)
-}
-
-fn assemble(seen: &Survey, manifests: Map<String, Value>, verdict: Value) -> Document {
+    let found = inspect::document(file, policy, digests, also);
     let mut document = Document::new("inspect");
-    document.set("file", file_json(seen));
-    if let Some(header) = &seen.header {
-        document.set("header", header_json(header)).set("features", features_json(header));
-    }
-    if let Some(digest) = digest_json(seen) {
-        document.set("digest", digest);
-    }
-    if let Some(payload) = &seen.payload {
-        document.set(
-            "payload",
-            serde_json::json!({
-                "layers": payload.layers, "gzip_members": payload.gzip_members,
-                "trailers_fit": payload.trailers_fit, "archive_bytes": payload.archive_bytes,
-                "entries": seen.entries, "content_bytes": seen.content,
-            }),
-        );
-        document.set("table", table_json(seen));
-    }
-    document.set("verdict", verdict);
-    let remarks = warnings_json(&seen.notes);
-    for (key, value) in manifests {
+    for (key, value) in found.map_err(|error| Trouble::Usage(error.to_string()))? {
         document.set(&key, value);
     }
-    document.append("warnings", remarks);
-    document
-}
-
-/// Names of members, where there is no table to look in.
-pub(crate) struct NoNames;
-
-impl MemberNames for NoNames {
-    fn name_of(&self, _: MemberId) -> Option<&[u8]> {
-        None
-    }
+    Ok(document)
 }

@@ -30,15 +30,6 @@ impl Document {
     pub(crate) fn into_value(self) -> Value {
         Value::Object(self.0)
     }
-
-    /// Appends the items of one array to the array of a key.
-    pub(crate) fn append(&mut self, key: &str, items: Value) -> &mut Self {
-        let present = self.0.entry(key.to_owned()).or_insert_with(|| Value::Array(Vec::new()));
-        if let (Value::Array(present), Value::Array(items)) = (present, items) {
-            present.extend(items);
-        }
-        self
-    }
 }
 
 impl fmt::Display for Document {
