@@ -70,6 +70,7 @@
 mod cutter;
 mod element;
 mod fault;
+mod integer;
 mod kind;
 mod lexer;
 mod shape;
@@ -79,6 +80,7 @@ mod walk;
 pub use cutter::{Cutter, ENTERED_MAX, Memory, Path, Reader, Segment, Want};
 pub use element::Element;
 pub use fault::{Expected, Fault, Found, Mismatch};
+pub use integer::{Integer, Integers};
 pub use kind::Kind;
 pub use lexer::{DEPTH_MAX, Event, Lexer};
 pub use shape::{Repeats, Shape, Type, U8, U16, U32, U64, Unbound};

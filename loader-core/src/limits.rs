@@ -14,7 +14,7 @@ pub struct Limits {
     /// Length of one pax record block; they are parsed as they come, so a long one costs no memory
     /// (1 GiB is what the reference takes).
     pub pax_bytes: u64,
-    /// Inflated size of the payload, all layers added.
+    /// Inflated size of the payload, of each layer.
     pub inflated_bytes: u64,
     /// Nested gzip layers (the reference's own number, container.md §9.1).
     pub gzip_layers: u8,

@@ -5,7 +5,7 @@ mod json;
 mod manifest;
 mod script;
 
-pub use container::{chunking, gzip_stream, header, tar_archive, two_pieces, whole};
+pub use container::{chunking, chunking_within, gzip_stream, header, tar_archive, two_pieces, whole};
 pub use json::{diff as json_diff, lex as json_lex};
 pub use manifest::manifest;
 

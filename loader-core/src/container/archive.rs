@@ -6,14 +6,11 @@
 //! to the end of the window it stopped in, and damage found there goes before the tar reader's own result.
 
 use super::events::Events;
-use super::gzip::{Damage, HEADER_BYTES, Header, Layer, Seen};
+use super::gzip::{Damage, HEADER_BYTES, Header, Layer, Seen, WINDOW};
 use super::tar::{Tar, is_archive_fault};
 use super::workspace::{Layers, Workspace};
 use crate::error::{ContainerCode, Error, Stage};
-use crate::limits::{Budget, Limits};
-
-/// The reference's decoding window (container.md §9.3, Confirmed).
-const WINDOW: u64 = 65536;
+use crate::limits::Limits;
 
 /// How far behind the last window that counts decoding goes on, to see the gzip trailer.
 const DRAIN: u64 = 1 << 20;
@@ -72,12 +69,8 @@ pub(crate) struct Archive<'w> {
     probe: Probe,
     tar: Tar<'w>,
     phase: Phase,
-    inflated: Budget,
     limits: Limits,
     sound: bool,
-    /// Damage of a layer whose output before it is still on its way: what is delivered, and with it the
-    /// verdict, must not depend on how much a layer decodes at a time.
-    held: Option<(usize, Damage)>,
 }
 
 fn refuse(code: ContainerCode) -> Error {
@@ -98,10 +91,8 @@ impl<'w> Archive<'w> {
             probe: Probe::new(),
             tar: Tar::new(work.names, work.extents, limits),
             phase: Phase::Probe,
-            inflated: Budget::new(limits.inflated_bytes),
             limits: *limits,
             sound: true,
-            held: None,
         }
     }
 
@@ -136,16 +127,7 @@ impl<'w> Archive<'w> {
     /// Takes the next payload bytes.
     pub(crate) fn feed<E: Events>(&mut self, mut input: &[u8], events: &mut E) {
         while !matches!(self.phase, Phase::Done(_)) {
-            let waiting = self.innermost_waiting();
-            if let Some((at, damage)) = self.held.filter(|&(at, _)| waiting.is_none_or(|other| other < at)) {
-                self.held = None;
-                // A layer that the settling has passed is not looked at any more.
-                if at < self.active() {
-                    self.damaged(at, damage, events);
-                }
-                continue;
-            }
-            match waiting {
+            match self.innermost_waiting() {
                 Some(at) => self.forward(at, events),
                 None if input.is_empty() => break,
                 None if self.depth == 0 => {
@@ -196,13 +178,21 @@ impl<'w> Archive<'w> {
     fn innermost_waiting(&mut self) -> Option<usize> {
         let active = self.active();
         let layers = self.layers.first(active)?;
-        layers.iter().rposition(|layer| !layer.pending().is_empty() || layer.has_more())
+        layers.iter().rposition(Layer::waiting)
     }
 
-    /// Hands a layer's output to what comes after it, or has it make the rest of its output.
+    /// Hands a layer's output to what comes after it, or has it make the rest of its output. Damage waits
+    /// until all output before it is through: what is delivered, and with it the verdict, must not depend on
+    /// how much a layer decodes at a time.
     fn forward<E: Events>(&mut self, at: usize, events: &mut E) {
-        if self.layer(at).is_some_and(|layer| layer.pending().is_empty()) {
-            self.decode(at, Some(&[]), events);
+        let Some(layer) = self.layer(at) else { return };
+        if layer.pending().is_empty() {
+            match layer.fault() {
+                Some(damage) => self.damaged(at, damage, events),
+                None => {
+                    self.decode(at, Some(&[]), events);
+                }
+            }
             return;
         }
         let next = at.saturating_add(1);
@@ -266,6 +256,7 @@ impl<'w> Archive<'w> {
 
     fn add_layer(&mut self) {
         let allowed = usize::from(self.limits.gzip_layers).min(MAX_LAYERS);
+        let most = self.limits.inflated_bytes;
         let (at, next) = (self.depth, self.depth.saturating_add(1));
         let wide = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
         let error = if next > MAX_LAYERS {
@@ -273,7 +264,7 @@ impl<'w> Archive<'w> {
         } else {
             match self.layer(at).filter(|_| next <= allowed) {
                 Some(layer) => {
-                    layer.begin();
+                    layer.begin(most);
                     self.depth = next;
                     self.probe = Probe::new();
                     return;
@@ -304,12 +295,7 @@ impl<'w> Archive<'w> {
             }
             self.phase = match at.checked_sub(1) {
                 None => Phase::Done(result),
-                Some(below) => {
-                    let taken = self.layer(below).map_or(0, |layer| {
-                        layer.out().saturating_sub(u64::try_from(layer.pending().len()).unwrap_or(0))
-                    });
-                    Phase::Settle { layer: below, target: window_end(taken), result }
-                }
+                Some(below) => Phase::Settle { layer: below, target: window_end(layer.needed()), result },
             };
         }
     }
@@ -318,41 +304,25 @@ impl<'w> Archive<'w> {
     fn decode<E: Events>(&mut self, at: usize, input: Option<&[u8]>, events: &mut E) -> usize {
         let Some(layers) = self.layers.first(at.saturating_add(1)) else { return 0 };
         let Some((layer, below)) = layers.split_last_mut() else { return 0 };
-        let before = layer.out();
-        let result = match (input, below.last_mut()) {
+        let used = match (input, below.last_mut()) {
             (Some(input), _) => layer.feed(input),
             (None, Some(below)) => {
-                let result = layer.feed(below.pending());
-                below.taken(*result.as_ref().unwrap_or(&0));
-                result
+                let input = below.pending();
+                let used = layer.feed(input.get(..layer.step()).unwrap_or(input));
+                below.taken(used);
+                used
             }
-            (None, None) => Ok(0),
+            (None, None) => 0,
         };
-        let made = layer.out().saturating_sub(before);
         if let Some(trailer) = layer.take_trailer() {
             self.sound &= trailer.report(events);
         }
-        let garbage = layer.ended() && layer.garbage_after();
-        if garbage {
+        if layer.ended() && layer.garbage_after() {
             events.note(refuse(ContainerCode::WAfterStream));
             layer.forget_garbage();
         }
-        if self.inflated.take(made).is_err() && !self.satisfied(at) {
-            self.phase =
-                Phase::Done(Err(refuse(ContainerCode::InflatedLimit).numbers(self.limits.inflated_bytes, 0)));
-            return 0;
-        }
-        match result {
-            Ok(used) => {
-                self.settled();
-                used
-            }
-            Err(damage) => {
-                self.held = Some((at, damage));
-                self.settled();
-                0
-            }
-        }
+        self.settled();
+        used
     }
 
     /// While settling: what `at` decodes from here on does not count any more.
@@ -365,7 +335,9 @@ impl<'w> Archive<'w> {
         if let Phase::Settle { result, .. } = self.phase
             && self.satisfied(at)
         {
-            events.note(refuse(ContainerCode::WAfterEnd));
+            if damage != Damage::Limit {
+                events.note(refuse(ContainerCode::WAfterEnd));
+            }
             self.phase = Phase::Done(result);
             return;
         }
@@ -373,6 +345,11 @@ impl<'w> Archive<'w> {
         let out = self.layer(top).map_or(0, |layer| layer.out());
         let opened = !matches!(self.phase, Phase::Probe) && self.tar.opened() && out > WINDOW;
         let code = match (damage, opened) {
+            (Damage::Limit, _) => {
+                let over = refuse(ContainerCode::InflatedLimit).numbers(self.limits.inflated_bytes, 0);
+                self.phase = Phase::Done(Err(over));
+                return;
+            }
             (Damage::Deflate, false) => ContainerCode::OpenDeflate,
             (Damage::Truncated, false) => ContainerCode::OpenTruncated,
             (Damage::Trailer, false) => ContainerCode::OpenTrailer,

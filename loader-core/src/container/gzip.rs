@@ -7,3 +7,6 @@ mod layer;
 pub(crate) use header::{FIXED as HEADER_BYTES, Header, Seen};
 pub(crate) use layer::Damage;
 pub use layer::Layer;
+
+/// The reference's decoding window (container.md §9.3, Confirmed).
+pub(crate) const WINDOW: u64 = 65536;

@@ -9,7 +9,7 @@ pub use path::{Path, Segment};
 use super::element::Element;
 use super::fault::{Fault, Mismatch};
 use super::kind::Kind;
-use super::lexer::{Event, Lexer, wide};
+use super::lexer::{Event, Lexer, Start, wide};
 use crate::error::{Error, ManifestCode, Stage};
 use crate::limits::Limits;
 use crate::source::MemberId;
@@ -158,16 +158,18 @@ impl<'b> Cutter<'b> {
     fn run<R: Reader>(&mut self, bytes: &[u8], reader: &mut R) -> Result<(), Error> {
         let (mut start, mut at) = (0usize, 0usize);
         loop {
+            if let Mode::Walk = self.mode {
+                at = self.quickly(bytes, at, reader)?;
+                // If the last step began to gather, it was with the bracket before.
+                start = at.saturating_sub(1);
+            }
             let rest = bytes.get(at..).unwrap_or(&[]);
             let window = self.room().saturating_sub(at.saturating_sub(start));
             let mut part = rest.get(..window).unwrap_or(rest);
             let before = part.len();
-            let next = self.lexer.next_whole(&mut part, self.levels.depth());
-            let (event, whole) = next.map_err(Fault::error)?;
+            let next = self.lexer.next_within(&mut part, self.levels.depth());
+            let event = next.map_err(Fault::error)?;
             at = at.saturating_add(before.saturating_sub(part.len()));
-            if whole > 0 {
-                start = at.saturating_sub(whole);
-            }
             let text = bytes.get(start..at).unwrap_or(&[]);
             match event {
                 None => return self.keep(text),
@@ -175,23 +177,92 @@ impl<'b> Cutter<'b> {
                     start = at.saturating_sub(1);
                     self.begin(kind, 1, reader)?;
                 }
-                Some(Event::End(kind)) => {
-                    if whole > 0 {
-                        self.begin(kind, whole, reader)?;
-                    }
-                    self.end(text, reader)?;
-                }
+                Some(Event::End(_)) => self.end(text, reader)?,
                 Some(Event::Key) => {
                     start = at;
-                    self.begin_key(1);
-                }
-                Some(Event::KeyEnd) if whole > 0 => {
-                    self.begin_key(whole);
-                    self.end_key(text.get(1..).unwrap_or(&[]))?;
+                    self.begin_key();
                 }
                 Some(Event::KeyEnd) => self.end_key(text)?,
             }
         }
+    }
+
+    /// Goes on from `at` while keys and values are plain and all there; returns how far that was.
+    /// Whatever is not is left to the slow way, faults included.
+    fn quickly<R: Reader>(&mut self, bytes: &[u8], at: usize, reader: &mut R) -> Result<usize, Error> {
+        let mut rest = self.lexer.window(bytes.get(at..).unwrap_or(&[]));
+        let end = at.saturating_add(rest.len());
+        while matches!(self.mode, Mode::Walk) && self.quick_step(&mut rest, reader)? {}
+        Ok(end.saturating_sub(rest.len()))
+    }
+
+    /// One value, with its key, or the opening or closing bracket of one; false if neither is there.
+    fn quick_step<R: Reader>(&mut self, rest: &mut &[u8], reader: &mut R) -> Result<bool, Error> {
+        let longest = self.keys.next_room(self.levels.last());
+        let start = match self.lexer.next_value(rest, longest) {
+            Some(start) => start,
+            None if self.lexer.closing(rest) => return self.leave(reader).map(|()| true),
+            None => return Ok(false),
+        };
+        let unique = self.levels.last().is_some_and(|level| level.unique);
+        let text = *rest;
+        let scalar = self.lexer.scalar(rest);
+        let key = match start {
+            Start::Item => None,
+            // Nobody will ask for the key again.
+            Start::Field(key, _) if scalar.is_some() && !unique => Some(key),
+            Start::Field(key, offset) => {
+                self.whole_key(key, offset)?;
+                None
+            }
+        };
+        if let Some((kind, text)) = scalar {
+            self.whole(key, kind, text, reader)?;
+            return Ok(true);
+        }
+        let Some(kind) = self.lexer.opening(rest) else { return Ok(false) };
+        self.begin(kind, 1, reader)?;
+        if !matches!(self.mode, Mode::Walk) && self.lexer.integers(rest) {
+            let len = text.len().saturating_sub(rest.len());
+            self.end(text.get(..len).unwrap_or(&[]), reader)?;
+        }
+        Ok(true)
+    }
+
+    /// A whole scalar; its key, unless the key memory has it.
+    fn whole<R: Reader>(
+        &mut self,
+        key: Option<&[u8]>,
+        kind: Kind,
+        text: &[u8],
+        reader: &mut R,
+    ) -> Result<(), Error> {
+        let offset = self.lexer.offset().saturating_sub(wide(text.len()));
+        let want = self.ask(key, kind, offset, reader)?;
+        if want != Want::Take {
+            return Ok(());
+        }
+        let path = Path::new(&self.levels, &self.keys, key);
+        if text.len() > self.element.len() {
+            return Err(path.name(too_large(ManifestCode::JsonElementTooLarge, offset, self.element.len())));
+        }
+        reader.taken(&path, Element::validated(text, offset))
+    }
+
+    /// Asks the reader about a value that began at `offset`.
+    fn ask<R: Reader>(
+        &mut self,
+        key: Option<&[u8]>,
+        kind: Kind,
+        offset: u64,
+        reader: &mut R,
+    ) -> Result<Want, Error> {
+        if self.levels.depth() == 0 && !self.any_root && kind != Kind::Object {
+            let mismatch = Mismatch { offset, found: kind, expected: "an object" };
+            return Err(mismatch.error(Stage::Manifest, ManifestCode::JsonMalformed));
+        }
+        self.levels.count();
+        reader.value(&Path::new(&self.levels, &self.keys, key), kind, offset)
     }
 
     /// Bytes that the lexer may be shown before what is gathered is too large: one more than fit,
@@ -215,12 +286,12 @@ impl<'b> Cutter<'b> {
         } else {
             (ManifestCode::JsonElementTooLarge, self.element.len())
         };
-        let error = Error::new(Stage::Manifest, code).offset(offset).numbers(0, wide(most));
+        let error = too_large(code, offset, most);
         if key { error.name(self.keys.gathered()) } else { self.path().name(error) }
     }
 
     const fn path(&self) -> Path<'_> {
-        Path::new(&self.levels, &self.keys)
+        Path::new(&self.levels, &self.keys, None)
     }
 
     /// Keeps the bytes of an unfinished key or value for the next call.
@@ -239,10 +310,10 @@ impl<'b> Cutter<'b> {
         Ok(())
     }
 
-    /// A key began `back` bytes before.
-    fn begin_key(&mut self, back: usize) {
+    /// A key began with the byte before.
+    fn begin_key(&mut self) {
         self.keys.begin(self.levels.last());
-        let offset = self.lexer.offset().saturating_sub(wide(back));
+        let offset = self.lexer.offset().saturating_sub(1);
         self.mode = Mode::Gather { key: true, offset, kept: 0 };
     }
 
@@ -250,9 +321,23 @@ impl<'b> Cutter<'b> {
     fn end_key(&mut self, text: &[u8]) -> Result<(), Error> {
         self.keep(text.strip_suffix(b"\"").unwrap_or(text))?;
         let Mode::Gather { offset, kept, .. } = self.mode else { return Ok(()) };
-        let Some(level) = self.levels.last_mut() else { return Ok(()) };
         self.mode = Mode::Walk;
-        if self.keys.end(level, kept, self.lexer.key_escaped()) {
+        self.keyed(kept, self.lexer.key_escaped(), offset)
+    }
+
+    /// A plain key that fits.
+    fn whole_key(&mut self, key: &[u8], offset: u64) -> Result<(), Error> {
+        self.keys.begin(self.levels.last());
+        if let Some(slot) = self.keys.free().get_mut(..key.len()) {
+            slot.copy_from_slice(key);
+        }
+        self.keyed(key.len(), false, offset)
+    }
+
+    /// The key that began at `offset` is complete, with so many bytes gathered.
+    fn keyed(&mut self, len: usize, escaped: bool, offset: u64) -> Result<(), Error> {
+        let Some(level) = self.levels.last_mut() else { return Ok(()) };
+        if self.keys.end(level, len, escaped) {
             return Ok(());
         }
         let error = Error::new(Stage::Manifest, ManifestCode::JsonDuplicateKey).offset(offset);
@@ -262,12 +347,7 @@ impl<'b> Cutter<'b> {
     /// A value began `back` bytes before.
     fn begin<R: Reader>(&mut self, kind: Kind, back: usize, reader: &mut R) -> Result<(), Error> {
         let offset = self.lexer.offset().saturating_sub(wide(back));
-        if self.levels.depth() == 0 && !self.any_root && kind != Kind::Object {
-            let mismatch = Mismatch { offset, found: kind, expected: "an object" };
-            return Err(mismatch.error(Stage::Manifest, ManifestCode::JsonMalformed));
-        }
-        self.levels.count();
-        let want = reader.value(&self.path(), kind, offset)?;
+        let want = self.ask(None, kind, offset, reader)?;
         self.mode = match want {
             Want::Take => Mode::Gather { key: false, offset, kept: 0 },
             Want::Enter | Want::EnterUnique if kind.is_container() => {
@@ -320,4 +400,9 @@ impl<'b> Cutter<'b> {
         let offset = self.lexer.offset().saturating_sub(1);
         reader.leave(&self.path(), level.values(), offset)
     }
+}
+
+/// Refuses a key or value that is longer than the room for it.
+fn too_large(code: ManifestCode, offset: u64, most: usize) -> Error {
+    Error::new(Stage::Manifest, code).offset(offset).numbers(0, wide(most))
 }

@@ -1,6 +1,7 @@
 //! One validated value: its text, its place, and getters that follow manifests.md §3.
 
 use super::fault::{Fault, Mismatch};
+use super::integer::{Integer, Integers};
 use super::kind::Kind;
 use super::lexer::{Event, Lexer};
 use super::text::Text;
@@ -88,12 +89,16 @@ impl<'a> Element<'a> {
         Mismatch { offset: self.offset, found: self.kind(), expected }
     }
 
+    fn integer(self) -> Option<Integer> {
+        Integer::of(self.text)
+    }
+
     /// An unsigned integer: digits only.
     ///
     /// # Errors
     /// Any other kind or spelling, and 2^64 and more.
     pub fn u64(self) -> Got<u64> {
-        digits(self.text).ok_or_else(|| self.mismatch("an unsigned"))
+        self.integer().and_then(Integer::u64).ok_or_else(|| self.mismatch("an unsigned"))
     }
 
     /// An unsigned integer below 2^32.
@@ -102,7 +107,7 @@ impl<'a> Element<'a> {
     /// As [`Element::u64`].
     pub fn u32(self) -> Got<u32> {
         let small = |n| u32::try_from(n).ok();
-        digits(self.text).and_then(small).ok_or_else(|| self.mismatch("a 32-bit uint"))
+        self.integer().and_then(Integer::u64).and_then(small).ok_or_else(|| self.mismatch("a 32-bit uint"))
     }
 
     /// An integer: digits with at most a minus sign.
@@ -110,10 +115,7 @@ impl<'a> Element<'a> {
     /// # Errors
     /// Any other kind or spelling, and what 64 bits do not hold.
     pub fn i64(self) -> Got<i64> {
-        let value = match self.text.strip_prefix(b"-") {
-            Some(rest) => digits(rest).and_then(|n| 0i64.checked_sub_unsigned(n)),
-            None => digits(self.text).and_then(|n| i64::try_from(n).ok()),
-        };
+        let value = self.integer().and_then(Integer::i64);
         value.ok_or_else(|| self.mismatch("an integer"))
     }
 
@@ -172,6 +174,17 @@ impl<'a> Element<'a> {
         }
     }
 
+    /// The items of an array that should all be integers, read in one go.
+    ///
+    /// # Errors
+    /// Any other kind.
+    pub fn integers(self) -> Got<Integers<'a>> {
+        match self.kind() {
+            Kind::Array => Ok(Integers::new(self.text)),
+            _ => Err(self.mismatch("an array")),
+        }
+    }
+
     /// The fields of an object, in the order of the text.
     ///
     /// # Errors
@@ -195,15 +208,4 @@ impl core::fmt::Debug for Element<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "{} at byte {}", self.text.escape_ascii(), self.offset)
     }
-}
-
-/// The value of a text of digits without a leading zero.
-fn digits(text: &[u8]) -> Option<u64> {
-    if text.is_empty() {
-        return None;
-    }
-    text.iter().try_fold(0u64, |value, &byte| {
-        let digit = byte.checked_sub(b'0').filter(|&digit| digit < 10)?;
-        value.checked_mul(10)?.checked_add(u64::from(digit))
-    })
 }

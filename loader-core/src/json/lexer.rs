@@ -10,6 +10,7 @@ mod number;
 mod stack;
 mod structure;
 mod text;
+mod whole;
 mod word;
 
 use super::fault::{Expected, Fault, Found};
@@ -19,8 +20,10 @@ use number::{Number, after_integers};
 use stack::Stack;
 use text::Text;
 
-pub(super) use text::{after_plain, hex_digit};
 use word::Word;
+
+pub(super) use text::{after_plain, hex_digit};
+pub(super) use whole::Start;
 
 /// The deepest nesting that any limit allows (manifests.md §3).
 pub const DEPTH_MAX: u16 = 1024;
@@ -92,7 +95,6 @@ pub struct Lexer {
     offset: u64,
     most: u64,
     escaped: bool,
-    whole: usize,
 }
 
 impl Lexer {
@@ -105,7 +107,6 @@ impl Lexer {
             offset: 0,
             most: limits.json_bytes,
             escaped: false,
-            whole: 0,
         }
     }
 
@@ -140,32 +141,15 @@ impl Lexer {
     /// # Errors
     /// As [`Lexer::next`].
     pub fn next_within(&mut self, input: &mut &[u8], depth: u16) -> Result<Option<Event>, Fault> {
-        self.step::<false>(input, depth)
-    }
-
-    /// The same, but a key or scalar that `input` has all of makes one event, its end, if it is
-    /// plain. Also returns that text's length, quotes included; 0 if its begin was an event.
-    pub(super) fn next_whole(
-        &mut self,
-        input: &mut &[u8],
-        depth: u16,
-    ) -> Result<(Option<Event>, usize), Fault> {
-        self.whole = 0;
-        let event = self.step::<true>(input, depth)?;
-        Ok((event, self.whole))
-    }
-
-    fn step<const WHOLE: bool>(&mut self, input: &mut &[u8], depth: u16) -> Result<Option<Event>, Fault> {
         let given = *input;
-        let room = usize::try_from(self.most.saturating_sub(self.offset)).unwrap_or(usize::MAX);
-        let mut part = given.get(..room).unwrap_or(given);
+        let mut part = self.window(given);
         let before = part.len();
-        let result = self.run::<WHOLE>(&mut part, depth);
+        let result = self.run(&mut part, depth);
         let used = before.saturating_sub(part.len());
         self.offset = self.offset.saturating_add(wide(used));
         *input = given.get(used..).unwrap_or(&[]);
         match result {
-            Ok(None) if given.len() > room => Err(self.fault(Found::Size, Expected::Shorter)),
+            Ok(None) if given.len() > before => Err(self.fault(Found::Size, Expected::Shorter)),
             Ok(event) => Ok(event),
             Err((found, expected)) => Err(self.fault(found, expected)),
         }
@@ -195,13 +179,19 @@ impl Lexer {
         Err(self.fault(Found::End, expected))
     }
 
+    /// The part of `input` that the size limit leaves.
+    pub(super) fn window<'b>(&self, input: &'b [u8]) -> &'b [u8] {
+        let room = usize::try_from(self.most.saturating_sub(self.offset)).unwrap_or(usize::MAX);
+        input.get(..room).unwrap_or(input)
+    }
+
     const fn fault(&self, found: Found, expected: Expected) -> Fault {
         Fault { offset: self.offset, found, expected }
     }
 
     /// Steps until an event at most `depth` deep. The bytes left in `input` tell how far it came;
     /// on an error its first byte is the culprit.
-    fn run<const WHOLE: bool>(&mut self, input: &mut &[u8], depth: u16) -> Step {
+    fn run(&mut self, input: &mut &[u8], depth: u16) -> Step {
         loop {
             let event = match self.state {
                 State::KeyText(text) => match text.run(input, &mut self.escaped)? {
@@ -228,7 +218,6 @@ impl Lexer {
                     },
                 },
                 _ => match self.structure(input)? {
-                    Some(event) if WHOLE => self.completed(event, input),
                     Some(event) => event,
                     None => return Ok(None),
                 },
@@ -236,7 +225,6 @@ impl Lexer {
             if self.level(event) <= depth {
                 return Ok(Some(event));
             }
-            self.whole = 0;
         }
     }
 
@@ -245,32 +233,6 @@ impl Lexer {
         *input = rest;
         self.stack.pop();
         self.to(State::After, Event::End(Kind::Array))
-    }
-
-    /// Takes the rest of a key or scalar that has just begun, if all of it is there and plain.
-    /// Whatever is not is left to the slow way, faults included.
-    fn completed(&mut self, event: Event, input: &mut &[u8]) -> Event {
-        let mut rest = *input;
-        let done = match self.state {
-            State::KeyText(_) | State::StringText(_) => {
-                rest = after_plain(rest);
-                rest.first() == Some(&b'"')
-            }
-            State::Number(number) => matches!(number.run(&mut rest), Ok(None)),
-            State::Word(word) => matches!(word.run(&mut rest), Ok(None)),
-            _ => false,
-        };
-        if !done {
-            return event;
-        }
-        let quote = usize::from(matches!(event, Event::Key | Event::Begin(Kind::String)));
-        let rest = rest.get(quote..).unwrap_or(&[]);
-        self.whole = input.len().saturating_sub(rest.len()).saturating_add(1);
-        *input = rest;
-        match event {
-            Event::Begin(kind) => self.to(State::After, Event::End(kind)),
-            _ => self.to(State::Colon, Event::KeyEnd),
-        }
     }
 
     fn rest(&mut self, state: State) -> Step {

@@ -59,13 +59,17 @@ impl Events for Trace {
 
 /// Reads a file in [`pieces`].
 fn read(file: &[u8], size: Option<u64>, cuts: &[u8]) -> (Trace, Result<(), Error>) {
-    feed(pieces(file, cuts), size)
+    feed(pieces(file, cuts), size, &LIMITS)
 }
 
-fn feed<'d>(pieces: impl Iterator<Item = &'d [u8]>, size: Option<u64>) -> (Trace, Result<(), Error>) {
+fn feed<'d>(
+    pieces: impl Iterator<Item = &'d [u8]>,
+    size: Option<u64>,
+    limits: &Limits,
+) -> (Trace, Result<(), Error>) {
     with_buffers(|buffers| {
         let mut trace = Trace::default();
-        let mut reader = Reader::new(size, buffers.workspace(), &LIMITS, &POLICY, Digesting::Report);
+        let mut reader = Reader::new(size, buffers.workspace(), limits, &POLICY, Digesting::Report);
         for piece in pieces {
             reader.feed(piece, &mut trace);
         }
@@ -143,7 +147,18 @@ pub fn chunking(data: &[u8]) {
 /// # Panics
 /// If it makes a difference.
 pub fn two_pieces(file: &[u8], edge: usize) {
-    assert_eq!(feed([&file[..edge], &file[edge..]].into_iter(), None), read(file, None, &[]));
+    assert_eq!(feed([&file[..edge], &file[edge..]].into_iter(), None, &LIMITS), read(file, None, &[]));
+}
+
+/// A file in one piece and in pieces of one size, within limits. Returns the refusal's code, if there is one.
+///
+/// # Panics
+/// If it makes a difference.
+pub fn chunking_within(file: &[u8], piece: usize, limits: &Limits) -> Option<String> {
+    let size = Some(file.len() as u64);
+    let whole = feed([file].into_iter(), size, limits);
+    assert_eq!(feed(file.chunks(piece), size, limits), whole, "pieces of {piece}");
+    whole.1.err().map(|error| error.id().to_string())
 }
 
 /// In one piece, in pieces, and without a known size.

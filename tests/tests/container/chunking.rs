@@ -5,6 +5,7 @@ use loader_core::error::Error;
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
 use loader_std::file::Buffers;
+use neffload_tests::build::filler;
 use neffload_tests::container::tar::{self, Tar};
 use neffload_tests::container::{File, GZIP_HEADER, gzip, gzip_level};
 use neffload_tests::fuzz;
@@ -52,6 +53,57 @@ proptest! {
     #[test]
     fn cut_files(file in file(), at in any::<prop::sample::Index>(), cuts in any::<[u8; 8]>()) {
         fuzz::chunking(&[&cuts[..], &file[..at.index(file.len())]].concat());
+    }
+
+    #[test]
+    fn files_at_the_limit(tar in archive(), layers in 1u8..4, level in 0u8..10, off in -2i64..3, of in 0u8..4, piece in 1usize..3000) {
+        // The limit is the size of one of the streams, or a little beside it.
+        let streams: Vec<_> = (0..layers).scan(tar, |inner, _| {
+            let stream = inner.clone();
+            *inner = gzip_level(inner, level);
+            Some((stream.len() as i64, inner.clone()))
+        }).collect();
+        let inflated_bytes = (streams[usize::from(of % layers)].0 + off) as u64;
+        let file = File::new(2, streams.into_iter().next_back().unwrap().1).bytes();
+        fuzz::chunking_within(&file, piece, &Limits { inflated_bytes, ..Limits::DEFAULT });
+    }
+}
+
+/// Every limit up to the size of the streams, and every way to cut the file into equal pieces.
+#[test]
+fn each_layer_is_held_to_the_limit() {
+    let mut tar = Tar::new();
+    tar.file("a", filler(3, 700)).file("b", [1; 600]);
+    let tar = tar.finish();
+    let sizes = [tar.len(), gzip_level(&tar, 0).len()];
+    let file = File::new(2, gzip_level(&gzip_level(&tar, 0), 0)).bytes();
+    for limit in
+        (0..sizes[1] + 2).step_by(7).chain(sizes[0] - 514..sizes[0] - 510).chain([sizes[1] - 1, sizes[1]])
+    {
+        let limits = Limits { inflated_bytes: limit as u64, ..Limits::DEFAULT };
+        let refusal = [1, 5, 511, 1300].map(|piece| fuzz::chunking_within(&file, piece, &limits));
+        // The whole outer stream is needed, its trailer too: it holds the inner one's last window.
+        let expected = (limit < sizes[1]).then(|| "C505".to_owned());
+        assert_eq!(refusal, [(); 4].map(|()| expected.clone()), "{limit}");
+    }
+}
+
+/// Damage behind the archive's end counts as far as the decoding windows of all layers reach, and where they
+/// end must not depend on the pieces.
+#[test]
+fn windows_of_nested_layers_do_not_depend_on_the_pieces() {
+    let mut tar = Tar::new();
+    tar.file("neff.json", filler(1, 60_000));
+    let long = [tar.finish(), filler(2, 150_000)].concat();
+    for (inner, outer) in [(0, 0), (1, 0), (6, 6)] {
+        let inner = gzip_level(&long, inner);
+        let outer = gzip_level(&inner, outer);
+        for cut in (60_000..140_000).step_by(9_973).chain(65_536..65_560) {
+            let file = File::new(2, outer[..cut].to_vec()).bytes();
+            for piece in [997, 4096, 33_000] {
+                fuzz::chunking_within(&file, piece, &Limits::DEFAULT);
+            }
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! S2's work for variables and transfers on top of `serde_json`: the yardstick, not a loader.
 //!
 //! As S2 it holds no document: blocks and variables stream through visitors, names are resolved to
-//! identifiers, and what is kept is a record for each variable and block.
+//! identifiers, and what is kept is a record for each variable and block. As S2 it remembers the last name
+//! of either end, since neighbouring transfers mostly name the same variables.
 
 use super::s2::Counts;
 use anyhow::{Context, Result};
@@ -81,6 +82,8 @@ impl<'de, T: Deserialize<'de> + Copy + Default> Deserialize<'de> for Dims<T> {
 #[derive(Default)]
 struct State {
     names: HashMap<String, u32>,
+    /// The last source and the last destination.
+    last: [String; 2],
     variables: Vec<Kept>,
     /// Number and transfers of each block.
     blocks: Vec<(u32, u32)>,
@@ -175,9 +178,11 @@ impl State {
     }
 
     fn transfer(&mut self, transfer: &Transfer<'_>) -> Option<()> {
-        let from =
-            end(&self.names, transfer.from, transfer.from_dtype, &transfer.from_sizes, &transfer.from_steps)?;
-        let to = end(&self.names, transfer.to, transfer.to_dtype, &transfer.to_sizes, &transfer.to_steps)?;
+        let [last_from, last_to] = &mut self.last;
+        known(&self.names, last_from, transfer.from)?;
+        known(&self.names, last_to, transfer.to)?;
+        let from = end(transfer.from_dtype, &transfer.from_sizes, &transfer.from_steps)?;
+        let to = end(transfer.to_dtype, &transfer.to_sizes, &transfer.to_steps)?;
         let copy = transfer.op == "copy" && transfer.num_tiling_dimensions.is_none_or(|count| count <= 4);
         self.transfers += u64::from(copy && transfer.from_off | transfer.to_off < 1 << 48);
         self.dims += from + to;
@@ -185,15 +190,18 @@ impl State {
     }
 }
 
+/// Whether there is a variable of that name.
+fn known(names: &HashMap<String, u32>, last: &mut String, name: &str) -> Option<()> {
+    if last != name {
+        names.get(name)?;
+        last.clear();
+        last.push_str(name);
+    }
+    Some(())
+}
+
 /// Checks one end; returns its dimensions.
-fn end(
-    names: &HashMap<String, u32>,
-    name: &str,
-    dtype: &str,
-    sizes: &Dims<u64>,
-    steps: &Dims<i64>,
-) -> Option<usize> {
-    names.get(name)?;
+fn end(dtype: &str, sizes: &Dims<u64>, steps: &Dims<i64>) -> Option<usize> {
     let whole = sizes.count == steps.count && sizes.count <= 4 && dtype == "bfloat16";
     let walked = sizes.values.iter().take(sizes.count).zip(steps.values).all(|(&size, _)| size > 0);
     (whole && walked).then_some(sizes.count)

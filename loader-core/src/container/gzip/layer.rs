@@ -1,5 +1,6 @@
 //! One gzip layer as a push decoder: members one after the other, output in a 32 KiB ring.
 
+use super::WINDOW;
 use super::crc::Crc32;
 use super::header::{Header, Seen};
 use crate::container::events::Events;
@@ -13,7 +14,13 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 /// Deflate's window.
 const RING: usize = 32768;
 
-/// How a compressed stream is damaged.
+/// No byte of deflate data makes more bytes than this: four matches of the greatest length, two bits each.
+const MOST_PER_BYTE: u64 = 4 * 258;
+
+/// Bytes of input that the decoder may hold back, undecoded.
+const HELD_BACK: u64 = 8;
+
+/// What ends a layer's output early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Damage {
     /// The deflate data makes no sense.
@@ -22,6 +29,8 @@ pub(crate) enum Damage {
     Truncated,
     /// The data ends inside the 8-byte trailer.
     Trailer,
+    /// There is more output than the limit.
+    Limit,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -73,9 +82,17 @@ pub struct Layer {
     state: State,
     /// The ring was full before the input was used up.
     full: bool,
+    /// What comes after the pending output instead of more of it.
+    fault: Option<Damage>,
     crc: Crc32,
     member_bytes: u32,
     out: u64,
+    /// Most bytes to produce.
+    limit: u64,
+    /// Bytes of input taken.
+    consumed: u64,
+    /// How many of them it took to begin the decoding window that `out` lies in.
+    needed: u64,
     members: u32,
     trailer: Option<Trailer>,
     after: bool,
@@ -93,18 +110,25 @@ impl Layer {
             fresh: true,
             state: State::Ended,
             full: false,
+            fault: None,
             crc: Crc32::new(),
             member_bytes: 0,
             out: 0,
+            limit: u64::MAX,
+            consumed: 0,
+            needed: 0,
             members: 0,
             trailer: None,
             after: false,
         }
     }
 
-    /// Begins a stream whose first header has been read.
-    pub(crate) fn begin(&mut self) {
+    /// Begins a stream whose first header has been read, and that may inflate to `limit` bytes.
+    pub(crate) fn begin(&mut self, limit: u64) {
+        self.fault = None;
         self.out = 0;
+        self.limit = limit;
+        (self.consumed, self.needed) = (0, 0);
         self.members = 0;
         self.trailer = None;
         self.after = false;
@@ -126,9 +150,31 @@ impl Layer {
         self.ring.get(self.start..self.end).unwrap_or(&[])
     }
 
-    /// True if there is more output even without more input.
-    pub(crate) const fn has_more(&self) -> bool {
-        self.full
+    /// What ends the output behind the pending bytes. The layer must not be fed any more then.
+    pub(crate) const fn fault(&self) -> Option<Damage> {
+        self.fault
+    }
+
+    /// True if there is something to do without more input.
+    pub(crate) fn waiting(&self) -> bool {
+        !self.pending().is_empty() || self.full || self.fault.is_some()
+    }
+
+    /// How much input may be given at a time so that the byte that begins the next decoding window is not
+    /// passed unseen, however the input is cut.
+    pub(crate) fn step(&self) -> usize {
+        if !matches!(self.state, State::Deflate) {
+            return usize::MAX;
+        }
+        let ahead = self.out.next_multiple_of(WINDOW).max(WINDOW).saturating_sub(self.out);
+        let step = (ahead / MOST_PER_BYTE).saturating_sub(HELD_BACK).max(1);
+        usize::try_from(step).unwrap_or(1)
+    }
+
+    /// Input that was needed to see that the window which `out` has left is complete: up to the first byte
+    /// of the next one, or to the end. True to the byte only if [`Self::step`] was kept to.
+    pub(crate) const fn needed(&self) -> u64 {
+        if self.ended() { self.consumed } else { self.needed }
     }
 
     /// The next stage took `count` bytes.
@@ -167,7 +213,17 @@ impl Layer {
     }
 
     /// Takes some of `input` and returns how much. Produces at most one ring of output.
-    pub(crate) fn feed(&mut self, input: &[u8]) -> Result<usize, Damage> {
+    pub(crate) fn feed(&mut self, input: &[u8]) -> usize {
+        let before = self.out;
+        let used = self.state(input);
+        self.consumed = self.consumed.saturating_add(u64::try_from(used).unwrap_or(0));
+        if before.div_ceil(WINDOW) != self.out.div_ceil(WINDOW) {
+            self.needed = self.consumed;
+        }
+        used
+    }
+
+    fn state(&mut self, input: &[u8]) -> usize {
         match &mut self.state {
             State::Between(header) => {
                 let used = header.feed(input);
@@ -180,7 +236,7 @@ impl Layer {
                         self.state = State::Ended;
                     }
                 }
-                Ok(used)
+                used
             }
             State::Deflate => self.deflate(input),
             State::Trailer { bytes, have } => {
@@ -194,9 +250,9 @@ impl Layer {
                     let [a, b, c, d, e, f, g, h] = *bytes;
                     self.close(u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
                 }
-                Ok(used)
+                used
             }
-            State::Ended => Ok(input.len()),
+            State::Ended => input.len(),
         }
     }
 
@@ -218,7 +274,7 @@ impl Layer {
         self.state = State::Between(Header::new());
     }
 
-    fn deflate(&mut self, input: &[u8]) -> Result<usize, Damage> {
+    fn deflate(&mut self, input: &[u8]) -> usize {
         if self.end >= RING {
             (self.start, self.end, self.fresh) = (0, 0, false);
         }
@@ -228,20 +284,27 @@ impl Layer {
             flags |= TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
         }
         let (status, used, made) = decompress(&mut self.inflate, input, &mut self.ring, self.end, flags);
-        self.start = self.end;
-        self.end = self.end.saturating_add(made).min(RING);
-        self.crc.update(self.ring.get(self.start..self.end).unwrap_or(&[]));
-        self.out = self.out.saturating_add(u64::try_from(made).unwrap_or(0));
-        self.member_bytes = self.member_bytes.wrapping_add(u32::try_from(made).unwrap_or(0));
-        self.full = status == TINFLStatus::HasMoreOutput;
+        let within = self.produced(made);
+        self.full = within && status == TINFLStatus::HasMoreOutput;
         match status {
-            TINFLStatus::Done => {
-                self.state = State::Trailer { bytes: [0; 8], have: 0 };
-                Ok(used)
-            }
-            TINFLStatus::NeedsMoreInput | TINFLStatus::HasMoreOutput => Ok(used),
-            _ => Err(Damage::Deflate),
+            _ if !within => self.fault = Some(Damage::Limit),
+            TINFLStatus::Done => self.state = State::Trailer { bytes: [0; 8], have: 0 },
+            TINFLStatus::NeedsMoreInput | TINFLStatus::HasMoreOutput => {}
+            _ => self.fault = Some(Damage::Deflate),
         }
+        used
+    }
+
+    /// Takes `made` bytes behind the ring's end as output, up to the limit; false if they are more.
+    fn produced(&mut self, made: usize) -> bool {
+        let left = usize::try_from(self.limit.saturating_sub(self.out)).unwrap_or(usize::MAX);
+        let taken = made.min(left);
+        self.start = self.end;
+        self.end = self.end.saturating_add(taken).min(RING);
+        self.crc.update(self.ring.get(self.start..self.end).unwrap_or(&[]));
+        self.out = self.out.saturating_add(u64::try_from(taken).unwrap_or(0));
+        self.member_bytes = self.member_bytes.wrapping_add(u32::try_from(taken).unwrap_or(0));
+        taken == made
     }
 }
 

@@ -36,9 +36,12 @@ impl<'b> Keys<'b> {
 
     /// A key begins in that container: the one before is forgotten, unless the keys are compared.
     pub(super) fn begin(&mut self, level: Option<&Level>) {
-        if let Some(level) = level.filter(|level| !level.unique) {
-            self.used = level.base;
-        }
+        self.used = self.next(level);
+    }
+
+    /// Where the next key of that container goes.
+    fn next(&self, level: Option<&Level>) -> usize {
+        level.filter(|level| !level.unique).map_or(self.used, |level| level.base)
     }
 
     /// The container was left.
@@ -46,9 +49,18 @@ impl<'b> Keys<'b> {
         self.used = level.base;
     }
 
-    /// Bytes that a key may have now.
+    /// Bytes that the key which has begun may have.
     pub(super) fn room(&self) -> usize {
-        let free = self.memory.len().saturating_sub(self.used).saturating_sub(PREFIX);
+        self.room_from(self.used)
+    }
+
+    /// Bytes that the next key of that container may have.
+    pub(super) fn next_room(&self, level: Option<&Level>) -> usize {
+        self.room_from(self.next(level))
+    }
+
+    fn room_from(&self, used: usize) -> usize {
+        let free = self.memory.len().saturating_sub(used).saturating_sub(PREFIX);
         free.min(usize::from(u16::MAX))
     }
 

@@ -84,11 +84,13 @@ pub enum Segment<'p> {
 pub struct Path<'p> {
     levels: &'p Levels,
     keys: &'p Keys<'p>,
+    /// The innermost key, where it is not in the key memory.
+    last: Option<&'p [u8]>,
 }
 
 impl<'p> Path<'p> {
-    pub(super) const fn new(levels: &'p Levels, keys: &'p Keys<'p>) -> Self {
-        Self { levels, keys }
+    pub(super) const fn new(levels: &'p Levels, keys: &'p Keys<'p>, last: Option<&'p [u8]>) -> Self {
+        Self { levels, keys, last }
     }
 
     /// Number of steps.
@@ -100,11 +102,11 @@ impl<'p> Path<'p> {
     /// Step `step`, counted from the root.
     #[must_use]
     pub fn segment(&self, step: usize) -> Option<Segment<'p>> {
-        let level = self.levels.0.get(step)?;
-        Some(if level.object {
-            Segment::Key(self.keys.at(&level.key))
-        } else {
-            Segment::Index(level.values.saturating_sub(1))
+        let (level, inner) = self.levels.0.get(step..)?.split_first()?;
+        let last = self.last.filter(|_| inner.is_empty());
+        Some(match level.object {
+            true => Segment::Key(last.unwrap_or_else(|| self.keys.at(&level.key))),
+            false => Segment::Index(level.values.saturating_sub(1)),
         })
     }
 

@@ -2,6 +2,7 @@
 
 use super::super::fault::{Expected, Found};
 use super::Refusal;
+use super::whole::after_space;
 
 /// What of a number was seen last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,28 +81,30 @@ fn after_digits(mut input: &[u8]) -> &[u8] {
     input
 }
 
+/// What follows the plain integer at the front; `None` if there is none, it goes on as a fraction or
+/// an exponent, or no byte follows that would end it.
+pub(super) fn after_integer(input: &[u8]) -> Option<&[u8]> {
+    let unsigned = input.strip_prefix(b"-").unwrap_or(input);
+    let rest = match unsigned.split_first()? {
+        (b'0', rest) => rest,
+        (b'1'..=b'9', rest) => after_digits(rest),
+        _ => return None,
+    };
+    (!matches!(rest.first()?, b'.' | b'e' | b'E')).then_some(rest)
+}
+
 /// What follows an array of plain integers; its `[` was consumed. `None` if it is none, or not all there:
 /// the slow way then judges it.
 pub(super) fn after_integers(mut input: &[u8]) -> Option<&[u8]> {
+    if let Some(rest) = after_space(input).strip_prefix(b"]") {
+        return Some(rest);
+    }
     loop {
-        input = after_space(input);
-        input = input.strip_prefix(b"-").unwrap_or(input);
+        input = after_space(after_integer(after_space(input))?);
         input = match input.split_first()? {
-            (b'0', rest) => rest,
-            (b'1'..=b'9', rest) => after_digits(rest),
-            _ => return None,
-        };
-        input = match after_space(input).split_first()? {
             (b',', rest) => rest,
             (b']', rest) => return Some(rest),
             _ => return None,
         };
     }
-}
-
-fn after_space(mut input: &[u8]) -> &[u8] {
-    while let Some((b' ' | b'\n' | b'\t' | b'\r', rest)) = input.split_first() {
-        input = rest;
-    }
-    input
 }

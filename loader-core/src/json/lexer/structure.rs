@@ -4,6 +4,7 @@ use super::super::fault::{Expected, Found};
 use super::super::kind::Kind;
 use super::number::Number;
 use super::text::Text;
+use super::whole::after_space;
 use super::word::Word;
 use super::{Event, Lexer, Refusal, State};
 
@@ -11,17 +12,6 @@ const BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
 /// `None`: the byte made no event.
 type Made = Result<Option<Event>, Refusal>;
-
-/// Passes over white space; the byte after it stays in `input`.
-fn significant(input: &mut &[u8]) -> Option<u8> {
-    while let Some((&byte, rest)) = input.split_first() {
-        if byte > b' ' || !matches!(byte, b' ' | b'\n' | b'\t' | b'\r') {
-            return Some(byte);
-        }
-        *input = rest;
-    }
-    None
-}
 
 /// Consumes the byte that was just looked at.
 fn consume(input: &mut &[u8]) {
@@ -37,7 +27,8 @@ impl Lexer {
             {
                 return Ok(None);
             }
-            let Some(byte) = significant(input) else { return Ok(None) };
+            *input = after_space(input);
+            let Some(&byte) = input.first() else { return Ok(None) };
             let made = match self.state {
                 State::After => self.after(byte)?,
                 State::NextKey | State::FirstKey => Some(self.key(byte)?),

@@ -17,8 +17,8 @@ impl Word {
         Self { kind, seen: 1 }
     }
 
-    const fn spelling(self) -> &'static [u8] {
-        match self.kind {
+    pub(super) const fn spelling(kind: Kind) -> &'static [u8] {
+        match kind {
             Kind::True => b"true",
             Kind::False => b"false",
             _ => b"null",
@@ -27,7 +27,7 @@ impl Word {
 
     /// Consumes the rest of the word; `Some(state)` when the input ends first.
     pub(super) fn run(mut self, input: &mut &[u8]) -> Result<Option<Self>, Refusal> {
-        while let Some(want) = self.spelling().get(usize::from(self.seen)) {
+        while let Some(want) = Self::spelling(self.kind).get(usize::from(self.seen)) {
             let Some((byte, rest)) = input.split_first() else { return Ok(Some(self)) };
             if byte != want {
                 return Err((Found::Byte(*byte), Expected::Literal));

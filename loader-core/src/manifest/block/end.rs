@@ -5,7 +5,7 @@ use super::super::dtype;
 use super::key::EndKey;
 use super::{ACCESS_DIMS, Access};
 use crate::error::{Error, ManifestCode, Name};
-use crate::json::{Element, Text};
+use crate::json::{Element, Integer, Text};
 
 /// Up to four numbers, and how many the file has.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,10 +15,10 @@ struct Four<T> {
 }
 
 impl<T: Copy + Default> Four<T> {
-    fn read(value: Element<'_>, one: impl Fn(Element<'_>) -> Option<T>) -> Option<Self> {
+    fn read(value: Element<'_>, one: impl Fn(Integer) -> Option<T>) -> Option<Self> {
         let mut four = Self { values: [T::default(); ACCESS_DIMS], count: 0 };
-        for item in value.items().ok()? {
-            let number = one(item)?;
+        for item in value.integers().ok()? {
+            let number = one(item?)?;
             if let Some(slot) = usize::try_from(four.count).ok().and_then(|at| four.values.get_mut(at)) {
                 *slot = number;
             }
@@ -75,6 +75,13 @@ impl EndDraft {
         dtype: Slot::Absent,
     };
 
+    /// Forgets everything: cheaper than writing [`EndDraft::EMPTY`], since only the marks are written.
+    pub(super) fn clear(&mut self) {
+        let Self { var, shown, off, sizes, steps, dtype } = self;
+        (*var, *shown, *off) = (Slot::Absent, None, Slot::Absent);
+        (*sizes, *steps, *dtype) = (Slot::Absent, Slot::Absent, Slot::Absent);
+    }
+
     /// Takes the variable's name; `id` is what it resolves to.
     pub(super) fn name(&mut self, value: Element<'_>, id: impl FnOnce(Text<'_>) -> Option<u32>) {
         if !self.var.is_absent() {
@@ -91,8 +98,8 @@ impl EndDraft {
     pub(super) fn field(&mut self, field: EndKey, value: Element<'_>) {
         match field {
             EndKey::Off => self.off.set(value.u64()),
-            EndKey::Sizes => self.sizes.set(Four::read(value, |item| item.u64().ok()).ok_or(())),
-            EndKey::Steps => self.steps.set(Four::read(value, |item| item.i64().ok()).ok_or(())),
+            EndKey::Sizes => self.sizes.set(Four::read(value, Integer::u64).ok_or(())),
+            EndKey::Steps => self.steps.set(Four::read(value, Integer::i64).ok_or(())),
             EndKey::Dtype => self.dtype.set(value.text().map(|text| match dtype_code(text) {
                 Some(code) => Dtype::Known(code),
                 None => Dtype::Unknown(shown(text)),

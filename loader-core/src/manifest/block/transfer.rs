@@ -108,9 +108,10 @@ impl TransferDraft {
 
     /// Another transfer begins. The room for sources is not written again.
     pub(super) fn begin(&mut self) {
-        let Self { parts, from, to, part, part_count, part_error, gather, .. } = self;
+        let Self { parts, from, to, part_count, part_error, gather, .. } = self;
         parts.clear();
-        (*from, *to, *part) = (EndDraft::EMPTY, EndDraft::EMPTY, EndDraft::EMPTY);
+        from.clear();
+        to.clear();
         (*part_count, *part_error, *gather) = (0, None, Slot::Absent);
         let Self { op, cast, tiling, size, scale, scale_dtype, .. } = self;
         (*op, *cast, *tiling, *size) = (Slot::Absent, Slot::Absent, Slot::Absent, Slot::Absent);
@@ -135,7 +136,7 @@ impl TransferDraft {
             Ok(access) => drop(self.parts.push(access)),
             Err(error) => self.part_error = self.part_error.or(Some(error)),
         }
-        self.part = EndDraft::EMPTY;
+        self.part.clear();
     }
 
     /// Takes the value of a key that is not one of an end's.

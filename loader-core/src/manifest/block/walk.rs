@@ -1,7 +1,6 @@
 //! Walking a `dma` array: blocks, transfers, ends, in whatever order their keys come.
 
 use super::Transfer;
-use super::end::EndDraft;
 use super::key::TransferKey;
 use super::memo::Memo;
 use super::transfer::TransferDraft;
@@ -124,7 +123,7 @@ impl BlockWalk {
             }
             5 => self.transfer_key(path.key(4)),
             6 => {
-                self.draft.part = EndDraft::EMPTY;
+                self.draft.part.clear();
                 if kind != Kind::Object {
                     self.draft.end_part();
                 }

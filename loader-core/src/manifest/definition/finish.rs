@@ -5,11 +5,12 @@ use super::super::class::{Role, VarClass};
 use super::super::record::{
     DefRecord, InstanceRecord, QueueRecord, Text, TotalsRecord, VarRecord, def_flag, queue_flag,
 };
-use super::super::sort::sorted_indices;
+use super::super::sort::{by_dense_id, sorted_indices};
 use super::super::verdict::{Rank, Section};
 use super::queues::{SETS_MAX, dge_limit};
 use super::reader::DefReader;
 use crate::arch::Arch;
+use crate::arena::Tail;
 use crate::error::{Error, ManifestCode};
 use zerocopy::little_endian::{U32, U64};
 
@@ -39,11 +40,14 @@ fn variables(reader: &mut DefReader, build: &mut Build<'_, '_>) -> Result<(), Er
     }
     let def = &mut reader.def;
     let (count, vars) = (def.vars.len(), def.vars);
-    def.by_id = sorted_indices(build.arena, count, |tail, a, b| {
-        let id = |at| vars.get::<VarRecord>(tail, at).map(|record| record.var_id.get());
-        id(a).cmp(&id(b))
-    })
-    .map_err(full)?;
+    let id = |tail: Tail<'_>, at| vars.get::<VarRecord>(tail, at).map(|record| record.var_id.get());
+    let dense = by_dense_id(build.arena, count, id).map_err(full)?;
+    def.by_id = match dense {
+        Some(place) => place,
+        None => {
+            sorted_indices(build.arena, count, |tail, a, b| id(tail, a).cmp(&id(tail, b))).map_err(full)?
+        }
+    };
     def.by_name = sorted_indices(build.arena, count, |tail, a, b| {
         let name = |at| vars.get::<VarRecord>(tail, at).map_or(&[][..], |record| record.name.get(tail));
         name(a).cmp(name(b))

@@ -6,19 +6,16 @@ use std::vec::Vec;
 /// Everything that comes out of `data` after its first header, cut into pieces of `chunk` bytes.
 fn decode(data: &[u8], chunk: usize) -> (Vec<u8>, Result<(), Damage>) {
     let mut layer = Layer::new();
-    layer.begin();
+    layer.begin(u64::MAX);
     let mut out = Vec::new();
     for mut piece in data.chunks(chunk) {
-        while !piece.is_empty() || layer.has_more() {
-            let used = match layer.feed(piece) {
-                Ok(used) => used,
-                Err(damage) => {
-                    out.extend_from_slice(layer.pending());
-                    return (out, Err(damage));
-                }
-            };
+        while !piece.is_empty() || layer.waiting() {
+            let used = layer.feed(piece);
             out.extend_from_slice(layer.pending());
             layer.taken(usize::MAX);
+            if let Some(damage) = layer.fault() {
+                return (out, Err(damage));
+            }
             piece = &piece[used..];
         }
     }
@@ -67,4 +64,72 @@ fn a_cut_stream_gives_all_it_has() {
         assert_eq!(end, Err(Damage::Truncated));
     }
     assert_eq!(decode(&data[..data.len() - 1], 20000).1, Err(Damage::Trailer));
+}
+
+/// What a layer needed for its first window and the byte behind it, fed as an archive feeds it.
+fn needed(data: &[u8], chunk: usize) -> u64 {
+    let mut layer = Layer::new();
+    layer.begin(u64::MAX);
+    for mut piece in data.chunks(chunk) {
+        while (!piece.is_empty() || layer.waiting()) && layer.out() <= 65536 {
+            let step = if layer.waiting() { 0 } else { layer.step().min(piece.len()) };
+            let used = layer.feed(&piece[..step]);
+            layer.taken(usize::MAX);
+            piece = &piece[used..];
+        }
+    }
+    layer.needed()
+}
+
+/// One block of fixed codes: a literal, then `count` matches of 258 bytes at distance 1; and a trailer.
+fn matches(count: usize) -> Vec<u8> {
+    let (block, literal, longest, distance, end) = ("110", "00110000", "11000101", "00000", "0000000");
+    let mut bits = std::format!("{block}{literal}");
+    for _ in 0..count {
+        bits += longest;
+        bits += distance;
+    }
+    bits += end;
+    let byte = |bits: &[u8]| bits.iter().rev().fold(0, |byte, &bit| byte << 1 | (bit & 1));
+    let mut data: Vec<u8> = bits.as_bytes().chunks(8).map(byte).collect();
+    data.extend_from_slice(&[0; 8]);
+    data
+}
+
+#[test]
+fn what_a_window_needs_does_not_depend_on_the_cut() {
+    // The 255th match passes byte 65,536; its last bit is bit 3 + 8 + 255 * 13 of the data.
+    let dense = (matches(300), (3 + 8 + 255 * 13u64).div_ceil(8));
+    let mut stored = [stored(&[1; 65_535]), stored(&[2; 65_535])].concat();
+    stored[0] = 0;
+    stored.drain(65_540..65_548);
+    let plain = (stored, 5 + 65_535 + 5 + 2);
+    for (data, expected) in [dense, plain] {
+        for chunk in [1, 2, 3, 5, 7, 11, 64, 1000, 32768, data.len()] {
+            assert_eq!(needed(&data, chunk), expected, "pieces of {chunk}");
+        }
+    }
+}
+
+#[test]
+fn the_limit_is_kept_to_the_byte() {
+    let data = stored(&[9; 5000]);
+    let run = |limit, chunk| {
+        let mut layer = Layer::new();
+        layer.begin(limit);
+        let mut count = 0;
+        for mut piece in data.chunks(chunk) {
+            while !piece.is_empty() && layer.fault().is_none() {
+                piece = &piece[layer.feed(piece)..];
+                count += layer.pending().len();
+                layer.taken(usize::MAX);
+            }
+        }
+        (count, layer.fault())
+    };
+    for chunk in [1, 7, 4999, 6000] {
+        assert_eq!(run(4999, chunk), (4999, Some(Damage::Limit)));
+        assert_eq!(run(5000, chunk), (5000, None));
+        assert_eq!(run(0, chunk), (0, Some(Damage::Limit)));
+    }
 }
