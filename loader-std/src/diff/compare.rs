@@ -232,7 +232,7 @@ fn streams(a: &Part, b: &Part) -> Vec<Stream> {
             .into_iter()
             .map(|range| [[range.a.start, range.a.end], [range.b.start, range.b.end]])
             .collect();
-        (!ranges.is_empty()).then(|| Stream { engine, slots: [old.len(), new.len()], ranges })
+        (!ranges.is_empty()).then_some(Stream { engine, slots: [old.len(), new.len()], ranges })
     };
     engines.into_iter().filter_map(stream).collect()
 }

@@ -129,7 +129,7 @@ mod tests {
         for _ in 0..300 {
             let mut stream = || -> Vec<u64> { (0..random(60)).map(|_| random(4)).collect() };
             let (a, b) = (stream(), stream());
-            let (mut rebuilt, mut at) = (Vec::new(), 0);
+            let (mut rebuilt, mut at) = (Vec::<u64>::new(), 0);
             for Replaced { a: old, b: new } in replaced(&a, &b) {
                 rebuilt.extend(&a[at..old.start]);
                 rebuilt.extend(&b[new]);
