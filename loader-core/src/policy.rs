@@ -74,8 +74,11 @@ pub struct Policy {
     /// Analysis only: read what a load would refuse for reasons that do not keep it from being read
     /// (a NeuronCore-v1 file, R22; `var_id`s with holes, manifests.md §7.3). Off for a load.
     pub tooling: bool,
-    /// Refuse opaque slots and approximate blocks instead of reporting them (R6).
+    /// Refuse everything that is opaque or approximate instead of reporting it (R6, R40).
     pub strict: bool,
+    /// Let slots that are not translated onto a device that would run them (R6). A simulated one takes
+    /// them in any case.
+    pub allow_opaque: bool,
     /// Scratchpad page size in bytes (R20).
     pub page_size: u64,
     /// Scratchpad pages are one adjacent range (R20, R41).
@@ -86,6 +89,9 @@ pub struct Policy {
     pub postamble_slots: u32,
     /// Block size of the engines' instruction memory in bytes, a power of two (staging.md §11.6).
     pub engine_block: u32,
+    /// Blank slots before the branch of a call, which stand for its frame (staging.md §11.3: a frame exists,
+    /// its content and length are Open).
+    pub call_frame_slots: u32,
     /// Lower a `d4` with a kind of 1 to 3 and its `da` to one slot `bb`, `bd` or `f1` instead of keeping both
     /// as opaque (R38; for hand-made input).
     pub lower_dge_kinds: bool,
@@ -121,11 +127,13 @@ impl Policy {
         default_library: None,
         tooling: false,
         strict: false,
+        allow_opaque: false,
         page_size: Self::CONTIGUOUS_PAGE,
         contiguous_scratchpad: true,
         preamble_slots: 1,
         postamble_slots: 1,
         engine_block: 0x4000,
+        call_frame_slots: 0,
         lower_dge_kinds: false,
     };
 }

@@ -9,7 +9,7 @@ use loader_core::container::guard;
 use loader_core::device::{CoreId, MemHandle};
 use loader_core::plan::CoreView;
 use loader_core::plan::record::{self, FeatureMap};
-use loader_std::loader::IoTensor;
+use loader_std::loader::IoEntry;
 use loader_std::runtime::{Admission, CoreClaim};
 use loader_std::{LoadOptions, Loader, Memory};
 use std::sync::Arc;
@@ -25,6 +25,31 @@ pub(crate) struct Model {
     pub(crate) vnc: u32,
     pub(crate) io: Vec<IoTensor>,
     pub(crate) cores: Vec<Core>,
+}
+
+/// An input or output as the graph manifest describes it.
+#[derive(Debug)]
+pub(crate) struct IoTensor {
+    pub(crate) name: Vec<u8>,
+    pub(crate) output: bool,
+    /// Public dtype code, which is also that of the interface.
+    pub(crate) dtype: u32,
+    pub(crate) shape: Vec<u32>,
+    pub(crate) size: u64,
+}
+
+impl IoTensor {
+    fn new(entry: &IoEntry, output: bool) -> Self {
+        let IoEntry { name, info } = entry;
+        let extents = usize::try_from(info.ndim.get()).unwrap_or(usize::MAX);
+        Self {
+            name: name.to_vec(),
+            output,
+            dtype: info.dtype.get(),
+            shape: info.shape.iter().take(extents).map(|extent| extent.get()).collect(),
+            size: info.size.get(),
+        }
+    }
 }
 
 /// What an execution needs to know about one physical core.
@@ -102,7 +127,10 @@ fn placed(session: &Session, file: &[u8], options: &LoadOptions, claim: CoreClai
     let model = Memory::enough(|memory| {
         let model = loader.load(file, memory, options)?;
         let cores = model.plan().cores().map(|view| Core::new(&view)).collect();
-        let io = model.facts().io.clone();
+        let used = loader.acquire(model.h_nn())?;
+        let inputs = used.inputs().iter().map(|entry| IoTensor::new(entry, false));
+        let io = inputs.chain(used.outputs().iter().map(|entry| IoTensor::new(entry, true))).collect();
+        drop(used);
         Ok((model.keep(), cores, io))
     });
     let (h_nn, cores, io) = model?;

@@ -1,6 +1,6 @@
 //! The array that `nrt_get_model_tensor_info` gives: one allocation with a count, the records, then all shapes.
 
-use loader_std::loader::IoTensor;
+use crate::model::IoTensor;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -52,7 +52,7 @@ fn image(tensors: &[IoTensor], mut shapes: usize) -> Vec<u8> {
         bytes.extend(u32::from(tensor.output).to_ne_bytes());
         bytes.extend([0; 4]);
         bytes.extend(tensor.size.to_ne_bytes());
-        bytes.extend(u32::from(tensor.dtype).to_ne_bytes());
+        bytes.extend(tensor.dtype.to_ne_bytes());
         bytes.extend([0; 4]);
         bytes.extend((if tensor.shape.is_empty() { 0 } else { shapes as u64 }).to_ne_bytes());
         bytes.extend((tensor.shape.len() as u32).to_ne_bytes());

@@ -1,36 +1,43 @@
-//! Inputs and outputs of a model, independent of the memory it was loaded in.
+//! Inputs and outputs of a registered model, by name.
 
 use loader_core::manifest::{IoMaps, Tensor};
+use loader_core::plan::record::IoInfo;
 
-/// An input or output as the graph manifest describes it.
+/// An input or output: its name and what is known of it. Outlives the memory of the load.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IoTensor {
-    /// Its name.
-    pub name: Vec<u8>,
-    /// The model writes it; else it reads it.
-    pub output: bool,
-    /// Public dtype code (manifests.md §14.1); 0 is unknown.
-    pub dtype: u8,
-    /// Extents, outermost first; empty for a scalar.
-    pub shape: Vec<u32>,
-    /// Bytes.
-    pub size: u64,
+pub struct IoEntry {
+    /// Name, the same for all cores.
+    pub name: Box<[u8]>,
+    /// Size, element type and shape.
+    pub info: IoInfo,
 }
 
-impl IoTensor {
-    fn new(tensor: &Tensor<'_>, output: bool) -> Self {
-        Self {
-            name: tensor.name.to_vec(),
-            output,
-            dtype: tensor.dtype_code,
-            shape: tensor.shape.iter().map(|extent| extent.get()).collect(),
-            size: tensor.size,
-        }
-    }
+/// Inputs and outputs of a graph, each by name.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Io {
+    pub(super) inputs: Vec<IoEntry>,
+    pub(super) outputs: Vec<IoEntry>,
+}
 
-    /// Inputs by name, then outputs by name.
-    pub(super) fn all(io: &IoMaps<'_>) -> Vec<Self> {
-        let inputs = io.inputs().map(|tensor| Self::new(&tensor, false));
-        inputs.chain(io.outputs().map(|tensor| Self::new(&tensor, true))).collect()
+impl Io {
+    pub(super) fn of(maps: &IoMaps<'_>) -> Self {
+        let inputs = maps.inputs().map(IoEntry::of).collect();
+        Self { inputs, outputs: maps.outputs().map(IoEntry::of).collect() }
+    }
+}
+
+impl IoEntry {
+    fn of(tensor: Tensor<'_>) -> Self {
+        let mut info = IoInfo {
+            size: tensor.size.into(),
+            dtype: u32::from(tensor.dtype_code).into(),
+            ndim: u32::try_from(tensor.shape.len()).unwrap_or(u32::MAX).into(),
+            ..IoInfo::default()
+        };
+        // A shape of more than 32 extents does not come from any manifest: S2 refuses it.
+        for (slot, extent) in info.shape.iter_mut().zip(tensor.shape) {
+            *slot = *extent;
+        }
+        Self { name: tensor.name.into(), info }
     }
 }

@@ -48,6 +48,7 @@ impl Asked {
             verify_digest: !self.no_verify,
             report_digest: true,
             strict: self.strict,
+            allow_opaque: self.allow_opaque,
             page_size,
             contiguous_scratchpad: page_size == Policy::CONTIGUOUS_PAGE,
             ..Policy::DEFAULT
