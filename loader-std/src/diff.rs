@@ -7,7 +7,7 @@
 //! use loader_std::diff::{Snapshot, compare};
 //!
 //! let file = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/cayman-2core.neff"))?;
-//! let snapshot = Snapshot::of(&file)?;
+//! let snapshot = Snapshot::of(&mut &file[..], |_| {})?;
 //! assert!(compare(&snapshot, &snapshot).equal);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -9,6 +9,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use zerocopy::FromZeros;
 
 /// The system's refusal to read, as an error of the loader.
 fn unreadable(error: &io::Error, offset: u64) -> Error {
@@ -192,7 +193,7 @@ pub struct BufferSizes {
 
 impl BufferSizes {
     /// Buffers that read every file the reference reads.
-    pub const MOST: Self = Self { input: 64 << 10, layers: 24, name: 1 << 20, extents: 4096 };
+    pub const MOST: Self = Self { input: 64 << 10, layers: 24, name: 1 << 20, extents: 8192 };
     /// Buffers that read every known file.
     pub const LEAST: Self = Self { input: 16 << 10, layers: 1, name: 512, extents: 0 };
 
@@ -230,7 +231,9 @@ impl BufferSizes {
 /// The buffers of a [`Workspace`], owned.
 #[derive(Debug)]
 pub struct Buffers {
+    /// Made when it is first lent.
     input: Vec<u8>,
+    input_bytes: usize,
     layers: GrowingLayers,
     names: Vec<u8>,
     extents: Vec<Extent>,
@@ -250,18 +253,31 @@ impl Buffers {
     #[must_use]
     pub fn sized(sizes: BufferSizes) -> Self {
         Self {
-            input: vec![0; sizes.input],
+            input: Vec::new(),
+            input_bytes: sizes.input,
             layers: GrowingLayers { made: Vec::new(), most: sizes.layers },
             names: vec![0; 3 * sizes.name],
-            extents: vec![Extent::default(); sizes.extents],
+            extents: zeroed(sizes.extents),
         }
     }
 
     /// The buffers on loan.
     pub fn workspace(&mut self) -> Workspace<'_> {
-        let Self { input, layers, names, extents } = self;
+        let Self { input, input_bytes, layers, names, extents } = self;
+        input.resize(*input_bytes, 0);
         Workspace { input, layers, names, extents }
     }
+
+    /// The same without an input buffer, for one who brings the file's bytes along.
+    pub fn without_input(&mut self) -> Workspace<'_> {
+        let Self { layers, names, extents, .. } = self;
+        Workspace { input: &mut [], layers, names, extents }
+    }
+}
+
+/// Extents in memory that the system gives out as zeros, and only where it is touched.
+fn zeroed(count: usize) -> Vec<Extent> {
+    Extent::new_vec_zeroed(count).unwrap_or_default()
 }
 
 impl Default for Buffers {

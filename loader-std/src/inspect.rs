@@ -5,7 +5,7 @@
 mod document;
 mod subgraph;
 
-pub use document::document;
+pub use document::{Question, document};
 
 use loader_core::container::MemberTable;
 use loader_core::error::{Error, Notes};

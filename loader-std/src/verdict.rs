@@ -37,6 +37,8 @@ pub fn refused(error: &Error, names: &impl MemberNames) -> Value {
         "code": error.id().to_string(),
         "member": member,
         "offset": error.at.offset,
+        "element": error.at.element,
+        "subgraph": error.at.subgraph,
         "expected": (!expected.is_empty()).then_some(expected),
         "found": found(error),
         "message": error.with_names(names).to_string(),

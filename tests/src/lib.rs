@@ -8,9 +8,11 @@ pub mod container;
 pub mod errors_page;
 pub mod fixtures;
 pub mod fuzz;
+pub mod generated;
 pub mod json;
 pub mod lowering;
 pub mod payload;
+pub mod places;
 pub mod staging;
 pub mod transcript;
 pub mod trees;
@@ -33,6 +35,25 @@ pub fn shared() -> Option<PathBuf> {
     let named = std::env::var_os("NEFFLOAD_SHARED").map(PathBuf::from);
     let beside = || workspace().parent().map(|parent| parent.join("shared"));
     named.or_else(beside).filter(|folder| folder.is_dir())
+}
+
+/// True if the long sweeps are asked for (`cargo xtask test --full`).
+#[must_use]
+pub fn full() -> bool {
+    std::env::var_os("NEFFLOAD_FULL").is_some()
+}
+
+/// Every file that loads: the project's own and the real ones.
+#[must_use]
+pub fn loadable_files() -> Vec<PathBuf> {
+    let all = fixture_files().into_iter().chain(real_files());
+    all.filter(|file| !file_stem(file).starts_with("inf1")).collect()
+}
+
+/// The name of a file without folder and ending.
+#[must_use]
+pub fn file_stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The real files, sorted by name; empty where there is no shared data.
@@ -93,6 +114,18 @@ pub fn neffpack() -> Option<Command> {
     let mut command = Command::new(python()?);
     script.is_file().then(|| {
         command.arg(script);
+        command
+    })
+}
+
+/// The program that asks the independent container tool about many files at once: `tests/judge_neffpack.py` with
+/// the tool as its first argument.
+#[must_use]
+pub fn neffpack_judge() -> Option<Command> {
+    let script = shared()?.join("tools").join("neffpack.py");
+    let mut command = Command::new(python()?);
+    script.is_file().then(|| {
+        command.arg(workspace().join("tests/judge_neffpack.py")).arg(script);
         command
     })
 }

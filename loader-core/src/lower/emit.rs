@@ -16,9 +16,9 @@ mod vars;
 pub(crate) use lanes::{SCRATCH_PER_INSTANCE, lanes_bytes};
 
 use super::dims::{Counts, Dims};
-use super::input::{BlobIn, Input, ManifestInput, PayloadTransfers, Subgraph, Transfers};
+use super::input::{BlobIn, FileIn, Input, ManifestInput, PayloadTransfers, Subgraph, Transfers};
 use super::kbins::Kbins;
-use super::measure::{Subject, measure, refusal};
+use super::measure::{Subject, measure};
 use super::record::{ArchNumber, Blob, BlobId, BlobKind, Fp8Cfg, Kbin, SubgraphEntry};
 use crate::arena::{Arena, ArenaFull, ArenaRef, Record, TailRef};
 use crate::error::{Error, LowerCode, Notes, Stage};
@@ -138,9 +138,11 @@ fn emit_entries<I: Input>(
     let entries = alloc::<SubgraphEntry>(arena, u64::from(count))?;
     let mut before: Option<&[u8]> = None;
     for sg in 0..count {
-        let Subgraph { name, dir, .. } = Subject { sg, ..*subject }.subgraph()?;
+        let subject = Subject { sg, ..*subject };
+        let Subgraph { name, dir, .. } = subject.subgraph()?;
         if let Some(before) = before.filter(|before| *before > name) {
-            notes.note(refusal(LowerCode::GraphOrder, sg).name(before).name2(name));
+            let note = subject.fail_in(LowerCode::GraphOrder, FileIn::Graph).name(before).name2(name);
+            notes.note(note.element(sg));
         }
         before = Some(name);
         let name_ref = alloc_name(arena, name)?;

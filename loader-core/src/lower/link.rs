@@ -1,6 +1,6 @@
 //! After all kbins exist: pointers, remote variables, the core count (lowering.md §6.5, §9).
 
-use super::input::Input;
+use super::input::{FileIn, Input};
 use super::kbins::{KbinView, Kbins, behind};
 use super::measure::Subject;
 use super::record::{Extra, MemRef, MemRefSetHdr, MrType, PtrArm, RemoteArm, SubgraphEntry};
@@ -35,7 +35,7 @@ fn group_size<I: Input>(subject: &Subject<'_, I>) -> Result<u32, Error> {
     if count == 1 || (count == cores && count <= CORES_MOST) {
         return Ok(count);
     }
-    let fault = Subject { sg: 0, ..*subject }.fail(LowerCode::KbinCount);
+    let fault = Subject { sg: 0, ..*subject }.fail_in(LowerCode::KbinCount, FileIn::Graph);
     Err(fault.numbers(u64::from(count), u64::from(cores)))
 }
 

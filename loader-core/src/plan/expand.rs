@@ -80,15 +80,15 @@ pub fn expand_block<S: PairSink>(
 ) -> Result<BlockTotals, Error> {
     let mut totals = BlockTotals::default();
     for (index, desc) in descs.iter().enumerate() {
-        let at = |error: Error| error.element(u32::try_from(index).unwrap_or(u32::MAX));
-        let mut sides = Sides::new(kbin, desc).map_err(at)?;
+        let number = u64::try_from(index).unwrap_or(u64::MAX);
+        let mut sides = Sides::new(kbin, desc).map_err(|error| error.third(number))?;
         totals.descriptors = totals.descriptors.saturating_add(1);
         totals.bytes = totals.bytes.saturating_add(sides.bytes);
         totals.approximate |= sides.approximate;
         while let Some(units) = sides.piece() {
             let instance = totals.runs.checked_rem(u64::from(rings.max(1))).unwrap_or(0);
             let instance = u32::try_from(instance).unwrap_or(0);
-            sides.emit(units, instance, packet_limit(arch), sink).map_err(at)?;
+            sides.emit(units, instance, packet_limit(arch), sink)?;
             totals.runs = totals.runs.saturating_add(1);
         }
     }

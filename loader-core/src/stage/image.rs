@@ -5,7 +5,7 @@ use crate::arch::Engine;
 use crate::device::Device;
 use crate::error::{Error, Stage};
 use crate::plan::CoreView;
-use crate::plan::record::{DMem, SlotNote};
+use crate::plan::record::{DMem, FUNCTION_NAME, SlotNote};
 use crate::plan::translate::{Code, Goal, Places, Section, Sink, Stream};
 use crate::policy::Policy;
 
@@ -113,7 +113,7 @@ impl<D: Device> Sink for Writer<'_, '_, D> {
         Ok(())
     }
 
-    fn named_note(&mut self, _: SlotNote, _: &[u8]) -> Result<(), Error> {
+    fn named_note(&mut self, _: SlotNote, _: &[u8; FUNCTION_NAME]) -> Result<(), Error> {
         Ok(())
     }
 }

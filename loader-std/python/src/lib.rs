@@ -9,12 +9,13 @@ mod value;
 use info::NeffInfo;
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
+use loader_std::Refusal;
 use loader_std::container::{self, Ask, survey};
 use loader_std::file::{Buffers, Input};
+use loader_std::inspect::{Question, document};
 use loader_std::members::Unpacked;
 use loader_std::memory::{Estimate, Page};
 use loader_std::verdict::{self, NoNames};
-use loader_std::{Refusal, inspect as inspecting};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -46,14 +47,16 @@ fn open(path: &Path) -> PyResult<Input> {
 #[pyfunction]
 #[pyo3(signature = (path, *, digests = false))]
 fn inspect(py: Python<'_>, path: PathBuf, digests: bool) -> PyResult<Py<PyAny>> {
-    drop(open(&path)?);
-    let file = std::fs::read(&path)?;
+    let mut input = open(&path)?;
     let policy = Policy { verify_digest: false, report_digest: true, tooling: true, ..Policy::DEFAULT };
-    let found = py.detach(|| inspecting::document(&file, &policy, digests, |_, _| {}));
-    let mut document = Map::new();
-    document.insert("schema".to_owned(), "neffload.inspect/1".into());
-    document.extend(found.map_err(|error| PyValueError::new_err(error.to_string()))?);
-    to_python(py, &Value::Object(document))
+    let found = py.detach(|| {
+        let question = Question { digests, ..Question::new(&policy) };
+        document(&mut input, question, |_| {}, |_, _, _| {})
+    });
+    let mut keys = Map::new();
+    keys.insert("schema".to_owned(), "neffload.inspect/1".into());
+    keys.extend(found.map_err(|error| PyValueError::new_err(error.to_string()))?);
+    to_python(py, &Value::Object(keys))
 }
 
 /// The device memory that a file will need: `memory` of `neffload memory --json`.

@@ -2,20 +2,20 @@
 
 use super::blocks::{BlockFacts, BlockKey, Blocks};
 use super::slots;
-use crate::container::{Ask, Row, Survey, VecStore, hex, survey, text};
+use crate::container::{Ask, Row, Survey, hex, survey_with, text};
 use crate::file::Buffers;
 use crate::growing::with_arena;
 use crate::inspect::manifest_json;
-use crate::members::Unpacked;
+use crate::members::{Members, Unpacked, Unpacking};
 use crate::memory::{Estimate, Page};
 use crate::{LoadError, container};
 use loader_core::arch::Engine;
-use loader_core::container::{Resident, unpack};
-use loader_core::error::{Error, NoteList};
+use loader_core::container::MemberTable;
+use loader_core::error::{Error, Ignored};
 use loader_core::limits::Limits;
 use loader_core::manifest::{self, Definition, Manifest, visit_blocks};
 use loader_core::policy::Policy;
-use loader_core::source::Payload;
+use loader_core::source::{Payload, Source};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -48,22 +48,23 @@ pub(super) struct Part {
 }
 
 impl Snapshot {
-    /// Takes a file apart. It is judged as `inspect` judges it: a digest that does not fit is no refusal.
+    /// Takes a file apart in one pass. It is judged as `inspect` judges it: a digest that does not fit is no refusal.
+    /// In memory it keeps documents and instructions, not constants.
     ///
     /// # Errors
-    /// That the file could not be digested; a refused file is no error.
-    pub fn of(file: &[u8]) -> Result<Self, Error> {
+    /// That the source could not be read; a refused file is no error.
+    pub fn of<S: Source>(source: &mut S, told: impl FnMut(u64)) -> Result<Self, Error> {
         let policy = Policy { verify_digest: false, report_digest: true, tooling: true, ..Policy::DEFAULT };
         let limits = Limits::DEFAULT;
-        let mut buffers = Buffers::new();
         let ask = Ask { members: true, digests: true, file_digest: true };
-        let seen = survey(&mut &file[..], &mut buffers, &policy, &limits, ask, |_| {})?;
+        let mut unpacking = Unpacking::new(|name: &[u8]| name.ends_with(b".bin"));
+        let seen = survey_with(source, &mut Buffers::new(), &policy, &limits, ask, &mut unpacking, told)?;
+        let members = unpacking.unpacked();
         let mut snapshot = Self::surveyed(&seen);
         if snapshot.refusal.is_none() {
-            snapshot.refusal = snapshot.read(file, &mut buffers, &policy, &limits, &seen.table).err();
+            snapshot.refusal = snapshot.read(&members, &policy, &limits, &seen).err();
         }
-        let members = Unpacked::read(&mut &file[..], &mut buffers, &limits, Estimate::wants);
-        let estimate = members.and_then(|members| Estimate::of(&members, Page::default()));
+        let estimate = Estimate::of(&members, Page::default());
         snapshot.memory = estimate.map_or(Value::Null, |estimate| json!(estimate));
         Ok(snapshot)
     }
@@ -92,48 +93,48 @@ impl Snapshot {
     /// The manifests, the blocks and the instructions.
     fn read(
         &mut self,
-        file: &[u8],
-        buffers: &mut Buffers,
+        members: &Unpacked,
         policy: &Policy,
         limits: &Limits,
-        table: &BTreeMap<Vec<u8>, Row>,
+        seen: &Survey,
     ) -> Result<(), LoadError> {
         let mut refused = None;
         let done = with_arena(|arena| {
-            let (mut notes, mut store) = (NoteList::<1>::new(), VecStore::new());
-            let source = &mut &file[..];
-            let container =
-                unpack(source, buffers.workspace(), &mut store, arena, limits, policy, &mut notes)?;
-            let bytes = store.into_bytes();
-            let mut payload = Resident::new(container, &bytes);
+            let mut payload = members.payload(arena)?;
+            let table = payload.table();
             let mut read = || {
-                let manifest = manifest::parse(&mut payload, arena, limits, policy, &mut notes)?;
+                let manifest = manifest::parse(&mut payload, arena, limits, policy, &mut Ignored)?;
                 let mut blocks = Blocks::new(&manifest);
                 visit_blocks(&mut payload, &manifest, limits, &mut blocks)?;
-                self.fill(&manifest, &payload, blocks, table);
+                self.fill(&manifest, &table, members, blocks, &seen.table);
                 Ok(())
             };
             read().inspect_err(|error| {
-                let header = Some(container.header);
-                refused = Some(LoadError::new(*error, header, &[]).named(&container.table));
+                refused = Some(LoadError::new(*error, seen.header, &[]).named(&table));
             })
         });
         done.map_err(|error| refused.unwrap_or_else(|| error.into()))
     }
 
-    fn fill<'m>(
+    fn fill(
         &mut self,
-        manifest: &Manifest<'m>,
-        payload: &impl Payload<'m>,
+        manifest: &Manifest<'_>,
+        table: &MemberTable<'_>,
+        members: &Unpacked,
         blocks: Blocks<'_>,
-        table: &BTreeMap<Vec<u8>, Row>,
+        rows: &BTreeMap<Vec<u8>, Row>,
     ) {
-        let mut document = manifest_json(manifest, &payload.table());
+        let mut document = manifest_json(manifest, table);
         let subgraphs = document.remove("subgraphs");
         self.graph = graph(document);
         let parts = subgraphs.as_ref().and_then(Value::as_array).into_iter().flatten();
         for ((definition, part), blocks) in manifest.definitions().zip(parts).zip(blocks.finish()) {
-            let part = Part::new(&definition, part.clone(), blocks, payload, table);
+            let stream = |engine: Engine| {
+                let member = table.get(definition.engine(engine).blob?)?;
+                Some((engine.key(), slots::hashes(members.content(member.name)?)))
+            };
+            let streams = Engine::ALL.into_iter().filter_map(stream).collect();
+            let part = Part { blocks, streams, ..Part::new(&definition, part.clone(), rows) };
             self.subgraphs.insert(text(definition.name()), part);
         }
     }
@@ -161,17 +162,12 @@ fn named(value: &mut Value) -> Named {
 }
 
 impl Part {
-    fn new<'m>(
-        definition: &Definition<'m>,
-        mut document: Value,
-        blocks: BTreeMap<BlockKey, BlockFacts>,
-        payload: &impl Payload<'m>,
-        table: &BTreeMap<Vec<u8>, Row>,
-    ) -> Self {
+    /// What the document says of a subgraph.
+    fn new(definition: &Definition<'_>, mut document: Value, rows: &BTreeMap<Vec<u8>, Row>) -> Self {
         let mut variables = named(&mut document["vars"]);
         for variable in variables.values_mut() {
             by_name(definition, variable);
-            constant(variable, table);
+            constant(variable, rows);
         }
         let queues = named(&mut document["dma_queues"]);
         // Derived from the variables, which are compared one by one.
@@ -180,11 +176,7 @@ impl Part {
                 map.remove(key);
             }
         }
-        let streams = Engine::ALL.into_iter().filter_map(|engine| {
-            let bytes = payload.borrow(definition.engine(engine).blob?)?;
-            Some((engine.key(), slots::hashes(bytes)))
-        });
-        Self { settings: document, variables, queues, blocks, streams: streams.collect() }
+        Self { settings: document, variables, queues, ..Self::default() }
     }
 }
 

@@ -2,74 +2,91 @@
 
 use super::{manifest_json, warnings_json};
 use crate::container::{
-    Ask, Survey, VecStore, digest_json, features_json, file_json, header_json, log, survey, table_json,
+    Ask, Survey, digest_json, features_json, file_json, header_json, log, survey_with, table_json,
 };
 use crate::file::Buffers;
 use crate::growing::{is_full, with_arena};
+use crate::members::{Unpacked, Unpacking};
 use crate::verdict::{self, NoNames};
-use loader_core::container::{Resident, unpack};
+use loader_core::container::MemberTable;
 use loader_core::error::{Error, NoteList};
 use loader_core::limits::Limits;
 use loader_core::manifest::{self, Manifest};
 use loader_core::policy::Policy;
+use loader_core::source::{Payload, Source};
 use serde_json::{Map, Value, json};
 
 /// Remarks that are kept for `warnings`.
 const MOST_NOTES: usize = 64;
 
-/// The document of `inspect --json` without its schema: what is in a file, as far as it can be read. `also` sees
-/// the manifests with the members they describe.
+/// What is asked of a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// How it is judged.
+    pub policy: &'a Policy,
+    /// SHA-256 of every member.
+    pub digests: bool,
+    /// Members whose content the manifests are seen with, beside the documents.
+    pub wanted: fn(&[u8]) -> bool,
+}
+
+impl<'a> Question<'a> {
+    /// The documents alone, without digests.
+    #[must_use]
+    pub const fn new(policy: &'a Policy) -> Self {
+        Self { policy, digests: false, wanted: |_| false }
+    }
+}
+
+/// The document of `inspect --json` without its schema: what is in a file, as far as it can be read, from one pass
+/// over it. `told` hears the bytes done so far; `also` sees the manifests and the members that were kept.
 ///
 /// # Errors
-/// That the file could not be digested; a refused file is no error, its document says why.
-pub fn document(
-    file: &[u8],
-    policy: &Policy,
-    digests: bool,
-    also: impl FnMut(&Manifest<'_>, &Resident<'_, '_>),
+/// The source's refusal to be read; a refused file is no error, its document says why.
+pub fn document<S: Source>(
+    source: &mut S,
+    question: Question<'_>,
+    told: impl FnMut(u64),
+    also: impl FnMut(&Manifest<'_>, &MemberTable<'_>, &Unpacked),
 ) -> Result<Map<String, Value>, Error> {
-    let limits = Limits::DEFAULT;
-    let mut buffers = Buffers::new();
-    let ask = Ask { members: true, digests, file_digest: true };
-    let seen = survey(&mut &file[..], &mut buffers, policy, &limits, ask, |_| {})?;
+    let (policy, limits) = (question.policy, Limits::DEFAULT);
+    let ask = Ask { members: true, digests: question.digests, file_digest: true };
+    let mut unpacking = Unpacking::new(question.wanted);
+    let seen = survey_with(source, &mut Buffers::new(), policy, &limits, ask, &mut unpacking, told)?;
     let (manifests, refusal) = match seen.error {
         Some(error) => {
             let mut refused = verdict::refused(&error, &NoNames);
             refused["log"] = log(&error, seen.header.as_ref()).into();
             (Map::new(), Some(refused))
         }
-        None => manifests(file, &mut buffers, policy, &limits, also),
+        None => manifests(&unpacking.unpacked(), policy, &limits, also),
     };
     Ok(assemble(&seen, manifests, refusal.unwrap_or_else(verdict::accepted)))
 }
 
 /// The manifests' part of the document, and the refusal if S2 refuses.
 fn manifests(
-    file: &[u8],
-    buffers: &mut Buffers,
+    members: &Unpacked,
     policy: &Policy,
     limits: &Limits,
-    mut also: impl FnMut(&Manifest<'_>, &Resident<'_, '_>),
+    mut also: impl FnMut(&Manifest<'_>, &MemberTable<'_>, &Unpacked),
 ) -> (Map<String, Value>, Option<Value>) {
     let mut map = Map::new();
     let mut refusal = None;
     let outcome = with_arena(|arena| {
         let mut notes = NoteList::<MOST_NOTES>::new();
-        let mut store = VecStore::new();
-        let container =
-            unpack(&mut &file[..], buffers.workspace(), &mut store, arena, limits, policy, &mut notes)?;
-        let bytes = store.into_bytes();
-        let mut payload = Resident::new(container, &bytes);
+        let mut payload = members.payload(arena)?;
+        let table = payload.table();
         match manifest::parse(&mut payload, arena, limits, policy, &mut notes) {
             Ok(manifest) => {
-                map = manifest_json(&manifest, &container.table);
+                map = manifest_json(&manifest, &table);
                 map.insert("warnings".to_owned(), warnings_json(notes.kept()));
-                also(&manifest, &payload);
+                also(&manifest, &table, members);
             }
             Err(error) if is_full(&error) => return Err(error),
             Err(error) => {
                 map.insert("warnings".to_owned(), warnings_json(notes.kept()));
-                refusal = Some(verdict::refused(&error, &container.table));
+                refusal = Some(verdict::refused(&error, &table));
             }
         }
         Ok(())

@@ -95,6 +95,11 @@ impl<'m> Work<'m> {
         self.usage.push(Usage::of(&self.arena, stage));
     }
 
+    /// Where remarks go.
+    pub(super) fn notes(&mut self) -> &mut NoteList<MOST_NOTES> {
+        &mut self.notes
+    }
+
     /// Takes a remark.
     pub(super) fn note(&mut self, note: Error) {
         self.notes.note(note);

@@ -1,5 +1,6 @@
 //! The command as a user runs it.
 
+mod attacks;
 mod container;
 mod diff;
 mod inspect;

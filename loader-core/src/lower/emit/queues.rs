@@ -5,8 +5,10 @@ use super::lanes::Scratch;
 use crate::arch::Engine;
 use crate::arena::ArenaRef;
 use crate::error::{Error, LowerCode};
-use crate::lower::input::{Input, QueueIn};
+use crate::lower::input::{FileIn, Input, QueueIn};
+use crate::lower::measure::wide;
 use crate::lower::record::{Ap, Blob, BlobKind, Desc, Dim, EngineHdr, Kbin, QueueHdr, RingInstHdr, Text};
+use crate::manifest::BlockSource;
 use zerocopy::little_endian::U32;
 
 /// Bytes of an instruction slot.
@@ -34,6 +36,7 @@ impl<I: Input> Emit<'_, '_, I> {
         let tail = len % SLOT;
         if tail != 0 {
             let note = self.subject.fail(LowerCode::InstrTail).name(engine.key().as_bytes());
+            let note = blob.map_or(note, |blob| note.member(blob.member));
             self.notes.note(note.numbers(tail, SLOT));
         }
         Ok(EngineHdr {
@@ -42,8 +45,16 @@ impl<I: Input> Emit<'_, '_, I> {
             ninstr: U32::new(u32::try_from(len >> 6).unwrap_or(u32::MAX)),
             blob: self.blob(BlobKind::INSTR, blob, 0)?,
             blobs: self.blobs,
+            definition_plus_one: self.file(FileIn::DEFINITION),
+            file_plus_one: self.file(FileIn::Part(BlockSource::Engine(engine))),
             ..EngineHdr::default()
         })
+    }
+
+    /// Number of the member that a manifest is, plus one; 0 if it is none.
+    fn file(&self, file: FileIn) -> U32 {
+        let member = self.subject.input.file(self.subject.sg, file);
+        U32::new(member.map_or(0, |member| member.0.saturating_add(1)))
     }
 
     pub(super) fn queues(&mut self, kbin: &mut Kbin) -> Result<(), Error> {
@@ -51,7 +62,7 @@ impl<I: Input> Emit<'_, '_, I> {
         for ((number, slot), queue) in (0..).zip(&mut kbin.dma).zip(subject.input.queues(subject.sg)) {
             let place = self.alloc::<QueueHdr>(1)?;
             let instances = self.alloc::<ArenaRef>(u64::from(queue.instances))?;
-            let header = self.queue(&queue)?;
+            let header = self.queue(&queue, number)?;
             self.put(place, header)?;
             for instance in 0..queue.instances {
                 let at = self.alloc::<RingInstHdr>(1)?;
@@ -66,10 +77,15 @@ impl<I: Input> Emit<'_, '_, I> {
         self.rings(kbin)
     }
 
-    fn queue(&mut self, queue: &QueueIn<'_>) -> Result<QueueHdr, Error> {
+    fn queue(&mut self, queue: &QueueIn<'_>, number: u32) -> Result<QueueHdr, Error> {
         let owner = self.subject.owner(queue).ok_or_else(|| self.subject.broken("a queue has no owner"))?;
         if queue.owner.is_none() {
             self.notes.note(self.subject.fail(LowerCode::OwnerAssumed).name(queue.name));
+        }
+        let (listed, hardware) = (wide(queue.semaphores.len()), u64::from(queue.num_queues.max(1)));
+        if listed > 1 && listed != hardware {
+            let note = self.subject.fail(LowerCode::SemaphoreCount).name(queue.name);
+            self.notes.note(note.numbers(listed, hardware).element(number));
         }
         let mut header = QueueHdr {
             ring_type: queue.ring_type,

@@ -4,8 +4,8 @@ use super::{Draft, Drafts, Plan, Request};
 use crate::arena::{Arena, ArenaFull, ArenaRef};
 use crate::device::{CoreId, Device, Place, Usage};
 use crate::error::{DeviceCode, Error, Stage};
-use crate::lower::Kbins;
 use crate::lower::scratchpad::{GROUP_MOST, Layout, Paging};
+use crate::lower::{KbinView, Kbins};
 use crate::plan::block::{Want, check_usage, give_back, take};
 use crate::plan::pages::PAGE_ALIGN;
 use crate::plan::pages::PageTable;
@@ -56,13 +56,12 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         }
         self.place_variables()?;
         self.sort_feeds()?;
-        let models = self.models()?;
-        let feeds = self.feeds;
+        let places = (self.models()?, self.feeds);
         let (sharing, pages) = (self.scratch.sharing, self.scratch.pages);
         let head = self.arena.seal_head();
-        let models = head.slice(models).ok_or_else(|| Error::internal(Stage::Plan, "models"))?;
-        let feeds = head.slice(feeds).ok_or_else(|| Error::internal(Stage::Plan, "feeds"))?;
-        Ok(Plan { kbins: *kbins, head, models, feeds, sharing, pages })
+        let models = head.slice(places.0).ok_or_else(|| Error::internal(Stage::Plan, "models"))?;
+        let feeds = head.slice(places.1).ok_or_else(|| Error::internal(Stage::Plan, "feeds"))?;
+        Ok(Plan { kbins: *kbins, head, models, feeds, places, sharing, pages })
     }
 
     pub(super) fn draft(&self, index: usize) -> Result<Draft<'m>, Error> {
@@ -103,8 +102,10 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
                 feeds = feeds.saturating_add(usize::from(need.blob.is_some()));
                 check_usage(need.want.usage, Place::Hbm(0))
             };
-            core.variables(self.arena, &mut tally)?;
-            core.build(self.arena, &mut tally)?;
+            let subgraph = u8::try_from(index).unwrap_or(u8::MAX);
+            let at = |error: Error| error.subgraph(subgraph);
+            core.variables(self.arena, &mut tally).map_err(at)?;
+            core.build(self.arena, &mut tally).map_err(at)?;
             let vars = self.arena.alloc::<VarPlace>(draft.kbin.mem_refs().len()).map_err(full)?;
             let place = self.arena.alloc::<DMem>(blocks).map_err(full)?;
             if let Some(draft) = self.drafts.get_mut(index) {
@@ -154,7 +155,8 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
             let at = u32::try_from(draft.taken).map_err(|_| broken())?;
             let place = draft.blocks.nth::<DMem>(at).ok_or_else(broken)?;
             let slot = arena.get_mut::<DMem>(place).ok_or_else(broken)?;
-            let taken = take(*device, draft.core, &need.want).map_err(|error| error.subgraph(subgraph))?;
+            let refused = |error| refused(error, &draft.kbin, &need).subgraph(subgraph);
+            let taken = take(*device, draft.core, &need.want).map_err(refused)?;
             *slot = taken.record(draft.core, &need.want);
             (slot.what, slot.index) = (need.what.into(), need.index.into());
             draft.taken = draft.taken.saturating_add(1);
@@ -215,6 +217,20 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
                 give_back(self.device, block.handle());
             }
         }
+    }
+}
+
+/// A device's refusal with what the block is for: the variable by id, the program by its member.
+fn refused(error: Error, kbin: &KbinView<'_>, need: &Need<'_>) -> Error {
+    match need.what {
+        DMem::VARIABLE | DMem::POINTER => {
+            let name = kbin.mem_ref(need.index).map_or(&[][..], |var| kbin.name(var));
+            error.element(need.index).name2(name)
+        }
+        DMem::IMAGE | DMem::UCODE | DMem::ACT_TABLE | DMem::DVE_TABLE => {
+            error.member_or(need.blob.and_then(|blob| blob.member_id()))
+        }
+        _ => error,
     }
 }
 

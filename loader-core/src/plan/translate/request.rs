@@ -168,7 +168,7 @@ fn unknown_marker(operands: [Operand; 2]) -> Option<u8> {
 }
 
 pub(super) fn located(code: &Code<'_>, source: u32, error: Error) -> Error {
-    error.element(source).subgraph(code.core).name2(code.engine.key().as_bytes())
+    code.located(error, source).name2(code.engine.key().as_bytes())
 }
 
 /// The real opcode of a request by its kind (staging.md §11.3, Confirmed).

@@ -199,7 +199,7 @@ impl Stream {
             engine: u8::try_from(code.engine.number()).unwrap_or(u8::MAX),
             opcode,
             source: self.counts.source.into(),
-            section: section.patch().get().into(),
+            in_function: u8::from(section == Section::Function),
             slot: slot.into(),
             ..SlotNote::default()
         }

@@ -13,7 +13,8 @@ use crate::plan::PlanArguments;
 use crate::report::ReportArguments;
 use crate::shell::{CompletionsArguments, ManArguments};
 use crate::verify::VerifyArguments;
-use clap::{Args, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand};
 
 /// Read, check, load and write NEFF model files.
 #[derive(Debug, Parser)]
@@ -36,53 +37,84 @@ pub(crate) struct Common {
     pub(crate) quiet: bool,
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+/// The enumeration of subcommands. What one takes is described to clap when it was chosen: describing all of them
+/// takes a tenth of a megabyte and as much code.
+macro_rules! subcommands {
+    ($(#[doc = $about:literal] $name:literal $variant:ident($arguments:ty) = $examples:expr,)+) => {
+        #[derive(Debug)]
+        pub(crate) enum Command {
+            $(#[doc = $about] $variant($arguments),)+
+        }
+
+        impl Subcommand for Command {
+            fn augment_subcommands(command: clap::Command) -> clap::Command {
+                command$(.subcommand(
+                    clap::Command::new($name)
+                        .about($about.trim_ascii_start())
+                        // The structure's own line must not take the place of the one that is listed.
+                        .defer(|command| {
+                            let command = <$arguments>::augment_args(command).after_help($examples);
+                            command.about($about.trim_ascii_start())
+                        }),
+                ))+
+            }
+
+            fn augment_subcommands_for_update(command: clap::Command) -> clap::Command {
+                Self::augment_subcommands(command)
+            }
+
+            fn has_subcommand(name: &str) -> bool {
+                [$($name),+].contains(&name)
+            }
+        }
+
+        impl FromArgMatches for Command {
+            fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+                match matches.subcommand() {
+                    $(Some(($name, matches)) => <$arguments>::from_arg_matches(matches).map(Self::$variant),)+
+                    _ => Err(clap::Error::new(ErrorKind::MissingSubcommand)),
+                }
+            }
+
+            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+                *self = Self::from_arg_matches(matches)?;
+                Ok(())
+            }
+        }
+    };
+}
+
+subcommands! {
     /// Print one member to standard output
-    #[command(after_help = examples::CAT)]
-    Cat(CatArguments),
+    "cat" Cat(CatArguments) = examples::CAT,
     /// A script that completes this command's arguments in a shell
-    #[command(after_help = examples::COMPLETIONS)]
-    Completions(CompletionsArguments),
+    "completions" Completions(CompletionsArguments) = examples::COMPLETIONS,
     /// What differs between two files, from the header to the descriptors
-    #[command(after_help = examples::DIFF)]
-    Diff(DiffArguments),
+    "diff" Diff(DiffArguments) = examples::DIFF,
     /// Unpack members below a folder, safely, or cut a NEFF out of its carrier
-    #[command(after_help = examples::EXTRACT)]
-    Extract(ExtractArguments),
+    "extract" Extract(ExtractArguments) = examples::EXTRACT,
     /// Find NEFFs inside other files
-    #[command(after_help = examples::FIND)]
-    Find(FindArguments),
+    "find" Find(FindArguments) = examples::FIND,
     /// What is in a file: header, digest, members, graph, subgraphs
-    #[command(after_help = examples::INSPECT)]
-    Inspect(InspectArguments),
+    "inspect" Inspect(InspectArguments) = examples::INSPECT,
     /// One answer of the tooling view (NeffInfo)
-    #[command(after_help = examples::INFO)]
-    Info(InfoArguments),
+    "info" Info(InfoArguments) = examples::INFO,
     /// Load a file into a device and say what is where
-    #[command(after_help = examples::LOAD)]
-    Load(LoadArguments),
+    "load" Load(LoadArguments) = examples::LOAD,
     /// Manual pages for this command and its subcommands
-    #[command(after_help = examples::MAN)]
-    Man(ManArguments),
+    "man" Man(ManArguments) = examples::MAN,
     /// How much device memory files will need, alone or together
-    #[command(after_help = examples::MEMORY)]
-    Memory(MemoryArguments),
+    "memory" Memory(MemoryArguments) = examples::MEMORY,
     /// List the members with their sizes
-    #[command(after_help = examples::MEMBERS)]
-    Members(MembersArguments),
+    "members" Members(MembersArguments) = examples::MEMBERS,
     /// Write a NEFF from a folder or from another NEFF
-    #[command(after_help = examples::PACK)]
-    Pack(PackArguments),
+    "pack" Pack(PackArguments) = examples::PACK,
     /// The memory that a load within narrow bounds needs, and how it is laid out
-    #[command(after_help = examples::PLAN)]
-    Plan(PlanArguments),
+    "plan" Plan(PlanArguments) = examples::PLAN,
     /// One page about a file, for a browser: sizes, memory map, queues, instructions
-    #[command(after_help = examples::REPORT)]
-    Report(ReportArguments),
+    "report" Report(ReportArguments) = examples::REPORT,
     /// Check that files are intact, every check by name
-    #[command(after_help = examples::VERIFY)]
-    Verify(VerifyArguments),
+    "verify" Verify(VerifyArguments) = examples::VERIFY,
 }
 
 /// A number in decimal, or in hexadecimal after `0x`; `K`, `M` and `G` multiply by powers of 1024.
@@ -121,7 +153,11 @@ mod tests {
     #[test]
     fn every_example_of_the_help_is_accepted() {
         let mut command = Arguments::command();
-        let helps = command.get_subcommands().map(|sub| (sub.get_name().to_owned(), sub.get_after_help()));
+        command.build();
+        let helps = command
+            .get_subcommands()
+            .filter(|sub| sub.get_name() != "help")
+            .map(|sub| (sub.get_name().to_owned(), sub.get_after_help()));
         let mut helps: Vec<(String, String)> =
             helps.map(|(name, help)| (name, help.map(ToString::to_string).unwrap_or_default())).collect();
         helps.push(("neffload".to_owned(), command.get_after_help().unwrap().to_string()));

@@ -3,10 +3,10 @@
 mod people;
 
 use crate::Answer;
-use crate::files::hold;
 use crate::output::{Document, Output, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
+use loader_core::source::Source;
 use loader_std::diff::{Comparison, Snapshot, compare};
 use loader_std::file::Input;
 use serde_json::{Value, json};
@@ -38,11 +38,12 @@ pub(crate) fn run(arguments: &DiffArguments, output: &mut Output) -> Result<Answ
     Ok(if refused || differ { Answer::Refused } else { Answer::Done })
 }
 
-/// One file at a time is held; of the first only what is compared is left when the second is read.
+/// One pass over the file; what is compared is all that is kept of it.
 fn read(path: &Path, output: &Output) -> Result<Snapshot, Trouble> {
     let mut input = Input::open(path).map_err(Trouble::at(path))?;
-    let file = hold(path, &mut input, output)?;
-    Snapshot::of(&file).map_err(|error| Trouble::Usage(error.to_string()))
+    let mut progress = output.progress("reading", input.len());
+    Snapshot::of(&mut input, |done| progress.set(done))
+        .map_err(|error| Trouble::Usage(format!("{}: {error}", path.display())))
 }
 
 fn document(arguments: &DiffArguments, files: [&Snapshot; 2], comparison: &Comparison) -> Document {

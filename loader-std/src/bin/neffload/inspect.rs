@@ -5,16 +5,14 @@ mod people;
 pub(crate) use loader_std::verdict::NoNames;
 
 use crate::Answer;
-use crate::files::hold;
 use crate::output::{Document, Output};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::arch::Arch;
-use loader_core::container::Resident;
-use loader_core::manifest::Manifest;
 use loader_core::policy::Policy;
+use loader_core::source::Source;
 use loader_std::file::Input;
-use loader_std::inspect;
+use loader_std::inspect::{Question, document};
 use std::path::PathBuf;
 
 /// Arguments of `inspect`.
@@ -62,12 +60,16 @@ impl InspectArguments {
     }
 }
 
-/// Runs `inspect`.
+/// Runs `inspect`: one pass over the file, which may be a pipe and have its manifests at its end.
 pub(crate) fn run(arguments: &InspectArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let mut input = Input::open(&arguments.file).map_err(Trouble::at(&arguments.file))?;
-    // A file may be a pipe, and the manifests may be its last members.
-    let file = hold(&arguments.file, &mut input, output)?;
-    let document = document(&file, &arguments.policy(), arguments.digests, |_, _| {})?;
+    let policy = arguments.policy();
+    let question = Question { digests: arguments.digests, ..Question::new(&policy) };
+    let mut progress = output.progress("reading", input.len());
+    let found = document(&mut input, question, |done| progress.set(done), |_, _, _| {});
+    drop(progress);
+    let found = found.map_err(|error| Trouble::Usage(format!("{}: {error}", arguments.file.display())))?;
+    let document = Document::of("inspect", found);
     let answer = if document.get("verdict")["accepted"] == true { Answer::Done } else { Answer::Refused };
     if output.json() {
         output.document(&document)?;
@@ -75,19 +77,4 @@ pub(crate) fn run(arguments: &InspectArguments, output: &mut Output) -> Result<A
         people::print(arguments, &document, output)?;
     }
     Ok(answer)
-}
-
-/// What is in a file, as far as it can be read; `also` sees the manifests with the members they describe.
-pub(crate) fn document(
-    file: &[u8],
-    policy: &Policy,
-    digests: bool,
-    also: impl FnMut(&Manifest<'_>, &Resident<'_, '_>),
-) -> Result<Document, Trouble> {
-    let found = inspect::document(file, policy, digests, also);
-    let mut document = Document::new("inspect");
-    for (key, value) in found.map_err(|error| Trouble::Usage(error.to_string()))? {
-        document.set(&key, value);
-    }
-    Ok(document)
 }

@@ -7,7 +7,7 @@ mod people;
 mod rounds;
 
 pub(crate) use asked::Asked;
-pub(crate) use document::{device, surroundings};
+pub(crate) use document::{refusal, surroundings};
 
 use crate::Answer;
 use crate::arguments::number;
@@ -30,7 +30,7 @@ pub(crate) struct LoadArguments {
     #[arg(long, value_name = "DIR")]
     dump: Option<PathBuf>,
     /// Load and unload N times; times are the best of them
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
     /// Print every operation of the simulated device on standard error
     #[arg(long)]
@@ -40,7 +40,7 @@ pub(crate) struct LoadArguments {
 /// Runs `load`.
 pub(crate) fn run(arguments: &LoadArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let outcome = rounds::run(arguments, output)?;
-    let document = outcome.document();
+    let document = outcome.document(&arguments.asked);
     if let Outcome::Refused(refused) = &outcome
         && let Some(table) = refused.usage_table()
     {

@@ -1,12 +1,15 @@
 //! `neffload plan`: the memory that a streamed load needs, and how it is laid out.
 
 use crate::Answer;
-use crate::load::{Asked, device, surroundings};
+use crate::files::hold;
+use crate::load::{Asked, refusal, surroundings};
 use crate::output::{Align, Document, Output, Paint, Size, Table, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::policy::Policy;
+use loader_core::source::Source;
 use loader_std::LoadError;
+use loader_std::file::Input;
 use loader_std::inspect::warnings_json;
 use loader_std::needs::{Needs, needs};
 use neuron_drivers::sim::Config;
@@ -27,18 +30,38 @@ pub(crate) struct PlanArguments {
 /// Runs `plan`.
 pub(crate) fn run(arguments: &PlanArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let asked = &arguments.asked;
+    if output.json() && arguments.layout_to_output() {
+        return Err(Trouble::Usage(
+            "`--json` and `-o -` both write to standard output; name a file".to_owned(),
+        ));
+    }
     let mut input = asked.open()?;
-    let (options, spec) = (asked.options(), asked.device.without_content());
-    match needs(&mut input, &options, |target| spec.open(target, false)) {
-        Ok((needs, sim)) => {
-            let plan = Plan { needs, config: *sim.config(), policy: options.policy };
+    // A pipe is held: how its bytes come here says nothing about how a load will read them.
+    let planned = match &input {
+        Input::File(_) => plan_of(&mut input, asked),
+        Input::Pipe(_) => plan_of(&mut hold(&asked.file, &mut input, output)?.as_slice(), asked),
+    };
+    match planned {
+        Ok(plan) => {
             plan.answer(arguments, output)?;
             Ok(Answer::Done)
         }
         Err(refused) => {
-            refusal(&asked.file, &refused, output)?;
+            answer_refused(asked, &refused, output)?;
             Ok(Answer::Refused)
         }
+    }
+}
+
+fn plan_of<S: Source>(source: &mut S, asked: &Asked) -> Result<Plan, LoadError> {
+    let (options, spec) = (asked.options(), asked.device.without_content());
+    let (needs, sim) = needs(source, &options, |target| spec.open(target, false))?;
+    Ok(Plan { needs, config: *sim.config(), policy: options.policy })
+}
+
+impl PlanArguments {
+    fn layout_to_output(&self) -> bool {
+        self.output.as_deref() == Some(Path::new("-"))
     }
 }
 
@@ -50,12 +73,12 @@ struct Plan {
 
 impl Plan {
     fn answer(&self, arguments: &PlanArguments, output: &mut Output) -> Result<(), Trouble> {
-        let to_output = arguments.output.as_deref() == Some(Path::new("-"));
+        let to_output = arguments.layout_to_output();
         if let Some(path) = arguments.output.as_deref().filter(|_| !to_output) {
             fs::write(path, self.layout()).map_err(Trouble::at(path))?;
         }
         if output.json() {
-            output.document(&self.document())
+            output.document(&self.document(&arguments.asked))
         } else if to_output {
             output.line(self.layout().trim_end())
         } else {
@@ -77,11 +100,11 @@ impl Plan {
         )
     }
 
-    fn document(&self) -> Document {
-        let Self { needs, config, policy } = self;
+    fn document(&self, asked: &Asked) -> Document {
+        let Self { needs, config, .. } = self;
         let mut document = Document::new("plan");
-        document.set("verdict", verdict::accepted()).set("device", device(config));
-        surroundings(&mut document, config, policy, needs.lnc);
+        document.set("verdict", verdict::accepted());
+        surroundings(&mut document, asked, Some(config.arch), Some(needs.lnc));
         let buffers: Map<String, Value> =
             needs.parts().iter().map(|(name, bytes)| ((*name).to_owned(), json!(bytes))).collect();
         let stage = |usage: &loader_std::loader::Usage| {
@@ -128,14 +151,11 @@ impl Plan {
     }
 }
 
-fn refusal(file: &Path, refused: &LoadError, output: &mut Output) -> Result<(), Trouble> {
+fn answer_refused(asked: &Asked, refused: &LoadError, output: &mut Output) -> Result<(), Trouble> {
     if output.json() {
-        let mut document = Document::new("plan");
-        document.set("verdict", verdict::refused(refused, refused));
-        document.set("warnings", warnings_json(refused.notes()));
-        return output.document(&document);
+        return output.document(&refusal("plan", refused, asked));
     }
     let style = output.style();
-    let name = style.paint(Paint::Bold, file.display());
+    let name = style.paint(Paint::Bold, asked.file.display());
     output.line(format_args!("{name}  {}", verdict::refusal_line(refused, refused, style)))
 }

@@ -38,7 +38,8 @@ pub(crate) fn completions(arguments: &CompletionsArguments, output: &mut Output)
 pub(crate) fn man(arguments: &ManArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let folder = &arguments.folder;
     fs::create_dir_all(folder).map_err(Trouble::at(folder))?;
-    let command = Arguments::command();
+    let mut command = Arguments::command();
+    command.build();
     let name = |sub: &str| format!("neffload-{sub}");
     let subcommands = command.get_subcommands().filter(|sub| sub.get_name() != "help").map(|sub| {
         let full = name(sub.get_name());

@@ -40,7 +40,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    fn policy(&self) -> Policy {
+    pub(super) fn policy(&self) -> Policy {
         let page_size = self.page_size.unwrap_or(Policy::CONTIGUOUS_PAGE);
         Policy {
             host_arch: self.device.arch,

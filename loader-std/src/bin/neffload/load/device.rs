@@ -3,6 +3,7 @@
 use crate::inspect::arch;
 use loader_core::arch::Arch;
 use neuron_drivers::sim::{Config, Content, Growing, HostSim, Profile};
+use serde_json::{Value, json};
 
 /// A simulated device as the command line describes it.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +30,8 @@ pub(super) fn parse(text: &str) -> Result<DeviceSpec, String> {
         spec.arch = Some(arch(name)?);
     }
     if let Some(cores) = place.next() {
-        spec.cores = Some(cores.parse().map_err(|_| format!("`{cores}` is not a number of cores"))?);
+        let number = cores.parse().ok().filter(|&number| number > 0);
+        spec.cores = Some(number.ok_or_else(|| format!("`{cores}` is not a number of cores"))?);
     }
     for part in parts {
         match part.split_once('=') {
@@ -61,15 +63,31 @@ impl DeviceSpec {
         Self { content: Content::Discard, ..self }
     }
 
-    /// Switches the device on; `target` is the file's architecture.
-    pub(crate) fn open(&self, target: Arch, trace: bool) -> HostSim {
-        let config = Config {
+    /// The device as it will be for a file of that architecture.
+    fn config(&self, target: Arch) -> Config {
+        Config {
             cores: self.cores.unwrap_or(CORES),
             profile: self.profile,
             content: self.content,
             ..Config::flat(self.arch.unwrap_or(target))
-        };
-        HostSim::new(config, Growing::new(trace))
+        }
+    }
+
+    /// Switches the device on; `target` is the file's architecture.
+    pub(crate) fn open(&self, target: Arch, trace: bool) -> HostSim {
+        HostSim::new(self.config(target), Growing::new(trace))
+    }
+
+    /// `device` of the documents; the architecture is null as long as neither file nor command line says it.
+    pub(crate) fn json(&self, target: Option<Arch>) -> Value {
+        let config = self.config(target.unwrap_or(Arch::Sunda));
+        let arch = self.arch.or(target).map(Arch::name);
+        json!({"kind": "sim", "arch": arch, "cores": config.cores, "store": config.content.name()})
+    }
+
+    /// The device's profile by name.
+    pub(crate) const fn profile(&self) -> &'static str {
+        self.profile.name()
     }
 }
 
@@ -85,7 +103,7 @@ mod tests {
         assert_eq!((spec.arch, spec.cores), (Some(Arch::Mariana), Some(4)));
         assert_eq!((spec.content, spec.profile), (Content::Digest, Profile::Driver));
         assert_eq!(parse("sim").unwrap().arch, None);
-        for bad in ["", "gpu", "sim:v9", "sim:v3:x", "sim,store=x", "sim,fast", "sim,profile=x"] {
+        for bad in ["", "gpu", "sim:v9", "sim:v3:x", "sim:v3:0", "sim,store=x", "sim,fast", "sim,profile=x"] {
             assert!(parse(bad).is_err(), "{bad}");
         }
     }

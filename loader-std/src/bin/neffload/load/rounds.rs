@@ -92,8 +92,6 @@ impl Rounds<'_> {
             facts: model.facts().clone(),
             handles: (model.h_nn(), model.h_model()),
             state: if ready { "ready" } else { "loaded" },
-            config: *loader.device().config(),
-            policy: self.options.policy,
             lnc,
             cores: cores_json(model.plan()),
         };

@@ -15,6 +15,13 @@ impl Document {
         Self(map)
     }
 
+    /// A document of a subcommand with these keys.
+    pub(crate) fn of(subcommand: &str, keys: Map<String, Value>) -> Self {
+        let mut document = Self::new(subcommand);
+        document.0.extend(keys);
+        document
+    }
+
     /// Sets a key.
     pub(crate) fn set(&mut self, key: &str, value: impl Into<Value>) -> &mut Self {
         self.0.insert(key.to_owned(), value.into());

@@ -1,8 +1,9 @@
 //! What a compiler's packager does beside writing: its asserts, shared constants, its other header, its rule for
 //! `neff.json`.
 
+use super::PackArguments;
+use super::choices::LeftOut;
 use super::source::Source;
-use super::{LeftOut, PackArguments};
 use crate::Answer;
 use crate::output::{Document, Output};
 use crate::trouble::Trouble;

@@ -1,17 +1,16 @@
 //! The figures of the page: the document of `report --json`.
 
 use super::load;
-use crate::inspect;
 use crate::output::Document;
 use crate::trouble::Trouble;
 use loader_core::arch::Engine;
-use loader_core::container::Resident;
+use loader_core::container::MemberTable;
 use loader_core::manifest::Definition;
 use loader_core::policy::Policy;
-use loader_core::source::Payload;
+use loader_std::inspect::{Question, document as inspect};
+use loader_std::members::{Members, Unpacked};
 use loader_std::memory::{Estimate, Page};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Bytes of an instruction slot.
@@ -24,12 +23,19 @@ const MOST_WARNINGS: usize = 40;
 /// Everything that the page says about a file.
 pub(super) fn gather(path: &Path, file: &[u8]) -> Result<Document, Trouble> {
     let policy = Policy { verify_digest: false, report_digest: true, tooling: true, ..Policy::DEFAULT };
+    let question = Question { wanted: |name| name.ends_with(b".bin"), ..Question::new(&policy) };
     let mut mixes = Vec::new();
     let mut memory = Value::Null;
-    let inspected = inspect::document(file, &policy, false, |manifest, payload| {
-        mixes = manifest.definitions().map(|definition| mix(&definition, payload)).collect();
-        memory = estimate(payload);
-    })?;
+    let inspected = inspect(
+        &mut &file[..],
+        question,
+        |_| {},
+        |manifest, table, members| {
+            mixes = manifest.definitions().map(|definition| mix(&definition, table, members)).collect();
+            memory = Estimate::of(members, Page::default()).map_or(Value::Null, |estimate| json!(estimate));
+        },
+    );
+    let inspected = Document::of("inspect", inspected.map_err(|error| Trouble::Usage(error.to_string()))?);
     let mut document = Document::new("report");
     document.set("name", path.display().to_string());
     for key in ["file", "header", "features", "digest", "payload", "verdict", "kelf", "io"] {
@@ -46,16 +52,6 @@ pub(super) fn gather(path: &Path, file: &[u8]) -> Result<Document, Trouble> {
     document.set("warnings", warnings.into_iter().take(MOST_WARNINGS).collect::<Vec<_>>());
     document.set("more_warnings", more);
     Ok(document)
-}
-
-/// The analyser's estimate, from the members that are in memory already.
-fn estimate(payload: &Resident<'_, '_>) -> Value {
-    let mut members: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
-    for member in payload.table().iter_sorted() {
-        let content = payload.borrow(member.id).filter(|_| Estimate::wants(member.name)).unwrap_or_default();
-        members.insert(member.name.to_vec(), content.to_vec());
-    }
-    Estimate::of(&members, Page::default()).map_or(Value::Null, |estimate| json!(estimate))
 }
 
 /// The largest members, and the rest together.
@@ -93,9 +89,9 @@ fn subgraphs(all: &Value, mixes: Vec<Value>) -> Value {
 }
 
 /// Slots per opcode, the most frequent first, for every engine with instructions.
-fn mix(definition: &Definition<'_>, payload: &Resident<'_, '_>) -> Value {
+fn mix(definition: &Definition<'_>, table: &MemberTable<'_>, members: &Unpacked) -> Value {
     let engines = Engine::ALL.into_iter().filter_map(|engine| {
-        let stream = payload.borrow(definition.engine(engine).blob?)?;
+        let stream = members.content(table.get(definition.engine(engine).blob?)?.name)?;
         let mut counts = [0u64; 256];
         for opcode in stream.chunks(SLOT).filter_map(|slot| slot.first()) {
             counts[usize::from(*opcode)] += 1;
