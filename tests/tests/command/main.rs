@@ -7,5 +7,6 @@ mod inspect;
 mod load;
 mod pack;
 mod plan;
+mod shortage;
 mod streams;
 mod tools;

@@ -144,9 +144,7 @@ fn a_file_packed_again_keeps_its_header_and_its_table() {
         let out = scratch.join("again.neff");
         let output = run(["pack".as_ref(), "--uncompressed".as_ref(), file.as_os_str(), out.as_os_str()]);
         assert_eq!(status(&output), 0, "{output:?}");
-        let seen = |path: &std::path::Path| {
-            document(&run(["inspect".as_ref(), "--json".as_ref(), path.as_os_str()]))
-        };
+        let seen = |path: &Path| document(&run(["inspect".as_ref(), "--json".as_ref(), path.as_os_str()]));
         let (mut before, mut after) = (seen(&file), seen(&out));
         assert_eq!(before["table"], after["table"], "{}", file.display());
         assert_eq!(before["digest"]["order"], after["digest"]["order"]);
