@@ -85,6 +85,20 @@ impl<'m> Arena<'m> {
         Ok(Self { mem, before: 0, after: 0, head: NULL_AREA, tail: 0, peak: NULL_AREA })
     }
 
+    /// Wraps `mem` again after a first arena over it has ended whose product, `head_used` bytes, is to stay:
+    /// gives that product, and an arena whose records follow it. Tables of the first are gone.
+    ///
+    /// # Errors
+    /// [`ArenaFull`] if `mem` is shorter than the product.
+    pub fn resume(mem: &'m mut [u8], head_used: usize) -> Result<(Head<'m>, Self), ArenaFull> {
+        let full = ArenaFull { needed: head_used, available: mem.len() };
+        let (sealed, rest) = mem.split_at_mut_checked(head_used).ok_or(full)?;
+        let usable = rest.len() & !7;
+        let mem = rest.get_mut(..usable).ok_or(full)?;
+        let head = Head::from_bytes(sealed, 0);
+        Ok((head, Self { mem, before: head_used, after: 0, head: 0, tail: 0, peak: head_used }))
+    }
+
     /// Bytes between head and tail.
     #[must_use]
     pub fn available(&self) -> usize {
@@ -169,10 +183,15 @@ impl<'m> Arena<'m> {
     /// # Errors
     /// [`ArenaFull`]; nothing is taken then.
     pub fn alloc<T: Record>(&mut self, count: usize) -> Result<ArenaRef, ArenaFull> {
+        self.take_head(size_of::<T>(), count)
+    }
+
+    #[inline(never)]
+    fn take_head(&mut self, size: usize, count: usize) -> Result<ArenaRef, ArenaFull> {
         if count == 0 {
             return Ok(ArenaRef::NULL);
         }
-        let bytes = self.reserve(size_of::<T>().checked_mul(count))?;
+        let bytes = self.reserve(size.checked_mul(count))?;
         let full = ArenaFull { needed: bytes, available: self.available() };
         let off = u32::try_from(self.head_used()).map_err(|_| full)?;
         let len = u32::try_from(count).map_err(|_| full)?;
@@ -190,7 +209,7 @@ impl<'m> Arena<'m> {
     pub fn alloc_bytes(&mut self, bytes: &[u8]) -> Result<ArenaRef, ArenaFull> {
         let place = self.alloc::<u8>(bytes.len())?;
         if let Some(slot) = self.slice_mut::<u8>(place) {
-            slot.copy_from_slice(bytes);
+            crate::bytes::copy(slot, bytes);
         }
         Ok(place)
     }
@@ -200,7 +219,12 @@ impl<'m> Arena<'m> {
     /// # Errors
     /// [`ArenaFull`]; nothing is taken then.
     pub fn alloc_tail<T: Record>(&mut self, count: usize) -> Result<TailRef, ArenaFull> {
-        let bytes = self.reserve(size_of::<T>().checked_mul(count))?;
+        self.take_tail(size_of::<T>(), count)
+    }
+
+    #[inline(never)]
+    fn take_tail(&mut self, size: usize, count: usize) -> Result<TailRef, ArenaFull> {
+        let bytes = self.reserve(size.checked_mul(count))?;
         let full = ArenaFull { needed: bytes, available: self.available() };
         let end = self.mem.len().saturating_sub(self.tail);
         let start = end.checked_sub(bytes).ok_or(full)?;
@@ -218,7 +242,7 @@ impl<'m> Arena<'m> {
     pub fn alloc_tail_bytes(&mut self, bytes: &[u8]) -> Result<TailRef, ArenaFull> {
         let place = self.alloc_tail::<u8>(bytes.len())?;
         if let Some(slot) = self.tail_slice_mut::<u8>(place, bytes.len()) {
-            slot.copy_from_slice(bytes);
+            crate::bytes::copy(slot, bytes);
         }
         Ok(place)
     }
@@ -226,7 +250,7 @@ impl<'m> Arena<'m> {
     /// Splits the unsealed head off as a shared slice.
     #[must_use]
     pub fn seal_head(&mut self) -> Head<'m> {
-        let (sealed, rest) = take(&mut self.mem).split_at_mut(self.head);
+        let (sealed, rest) = crate::bytes::split_mut(take(&mut self.mem), self.head);
         let head = Head::from_bytes(sealed, self.before);
         self.mem = rest;
         self.before = self.before.saturating_add(self.head);
@@ -238,7 +262,7 @@ impl<'m> Arena<'m> {
     #[must_use]
     pub fn seal_tail(&mut self) -> Tail<'m> {
         let split = self.mem.len().saturating_sub(self.tail);
-        let (rest, sealed) = take(&mut self.mem).split_at_mut(split);
+        let (rest, sealed) = crate::bytes::split_mut(take(&mut self.mem), split);
         let tail = Tail::new(sealed, self.after);
         self.mem = rest;
         self.after = self.after.saturating_add(self.tail);
@@ -278,14 +302,19 @@ impl<'m> Arena<'m> {
 
     /// An unsealed array of the head, to write; empty for null.
     pub fn slice_mut<T: Record>(&mut self, place: ArenaRef) -> Option<&mut [T]> {
+        let bytes = self.bytes_mut(place, size_of::<T>())?;
+        <[T]>::mut_from_bytes_with_elems(bytes, to_usize(place.len)).ok()
+    }
+
+    /// Where records of `size` bytes lie; one copy for all types of records.
+    #[inline(never)]
+    fn bytes_mut(&mut self, place: ArenaRef, size: usize) -> Option<&mut [u8]> {
         if place.is_null() {
             return Some(&mut []);
         }
         let start = to_usize(place.off).checked_sub(self.before)?;
-        let size = size_of::<T>().checked_mul(to_usize(place.len))?;
-        let end = start.checked_add(size)?;
-        let bytes = self.mem.get_mut(..self.head)?.get_mut(start..end)?;
-        <[T]>::mut_from_bytes_with_elems(bytes, to_usize(place.len)).ok()
+        let end = start.checked_add(size.checked_mul(to_usize(place.len))?)?;
+        self.mem.get_mut(..self.head)?.get_mut(start..end)
     }
 
     /// An unsealed array of the head, to write, beside the unsealed tail, to read.
@@ -307,6 +336,12 @@ impl<'m> Arena<'m> {
 
     /// An unsealed array of the tail, to write.
     pub fn tail_slice_mut<T: Record>(&mut self, place: TailRef, count: usize) -> Option<&mut [T]> {
+        let bytes = self.tail_bytes_mut(place, size_of::<T>(), count)?;
+        <[T]>::mut_from_bytes_with_elems(bytes, count).ok()
+    }
+
+    #[inline(never)]
+    fn tail_bytes_mut(&mut self, place: TailRef, size: usize, count: usize) -> Option<&mut [u8]> {
         if count == 0 {
             return Some(&mut []);
         }
@@ -315,9 +350,7 @@ impl<'m> Arena<'m> {
             return None;
         }
         let start = self.mem.len().checked_sub(distance)?;
-        let end = start.checked_add(size_of::<T>().checked_mul(count)?)?;
-        let bytes = self.mem.get_mut(start..end)?;
-        <[T]>::mut_from_bytes_with_elems(bytes, count).ok()
+        self.mem.get_mut(start..start.checked_add(size.checked_mul(count)?)?)
     }
 }
 

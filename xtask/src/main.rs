@@ -1,10 +1,12 @@
 //! The project's own chores: `cargo xtask fixtures`, `cargo xtask test`, `cargo xtask errors`, `cargo xtask bench`.
 
+mod audit;
 mod bench;
 mod clients;
 mod errors;
 mod fixtures;
 mod fuzz;
+mod image;
 mod readme;
 mod test;
 mod wheel;
@@ -12,6 +14,7 @@ mod wheel;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use neffload_tests::capi;
+use std::path::PathBuf;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The project's own chores")]
@@ -60,6 +63,23 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
+    /// Check that what the core promises is so, on the images
+    Audit {
+        /// Renew the checked-in lists and the README's ledger first
+        #[arg(long)]
+        write: bool,
+        /// Also all tests under Miri
+        #[arg(long)]
+        full: bool,
+    },
+    /// Build the image of a memory layout and print what it takes; the last line is its path
+    Image {
+        /// The layout, or its name in memory-layouts
+        layout: PathBuf,
+        /// Also print the deepest path of calls of each stage
+        #[arg(long)]
+        paths: bool,
+    },
     /// Everything CI runs: format, lints, documentation, tests
     Test {
         /// Also the long sweeps
@@ -70,6 +90,7 @@ enum Chore {
 
 fn main() -> Result<()> {
     match Arguments::parse().chore {
+        Chore::Audit { write, full } => audit::run(write, full),
         Chore::Bench(arguments) => bench::run(&arguments),
         Chore::Capi { folder } => Ok(capi::install(&capi::build()?, &folder)?),
         Chore::Clients => clients::run(),
@@ -78,6 +99,7 @@ fn main() -> Result<()> {
         Chore::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
         Chore::Wheel => wheel::run(),
         Chore::Readme { check } => readme::run(check),
+        Chore::Image { layout, paths } => image::run(&layout, paths),
         Chore::Test { full } => test::run(full),
     }
 }

@@ -11,7 +11,7 @@ use crate::map;
 use loader_core::device::{Device as _, DeviceError, MemHandle, QueueControl, QueueId, QueueSpec, Side};
 
 /// Most queues that are initialised at a time.
-const MOST: usize = 64;
+const MOST: usize = if cfg!(feature = "std") { 64 } else { 4 };
 /// Bytes that move in one step.
 const STEP: usize = 256;
 

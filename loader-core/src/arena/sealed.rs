@@ -33,13 +33,18 @@ impl<'m> Head<'m> {
     /// An array; empty for null.
     #[must_use]
     pub fn slice<T: Record>(&self, place: ArenaRef) -> Option<&'m [T]> {
+        let bytes = self.place(place, size_of::<T>())?;
+        <[T]>::ref_from_bytes_with_elems(bytes, to_usize(place.len)).ok()
+    }
+
+    /// Where records of `size` bytes lie; one copy for all types of records.
+    #[inline(never)]
+    fn place(&self, place: ArenaRef, size: usize) -> Option<&'m [u8]> {
         if place.is_null() {
             return Some(&[]);
         }
         let start = to_usize(place.off).checked_sub(self.base)?;
-        let size = size_of::<T>().checked_mul(to_usize(place.len))?;
-        let bytes = self.bytes.get(start..start.checked_add(size)?)?;
-        <[T]>::ref_from_bytes_with_elems(bytes, to_usize(place.len)).ok()
+        self.bytes.get(start..start.checked_add(size.checked_mul(to_usize(place.len))?)?)
     }
 }
 
@@ -64,12 +69,16 @@ impl<'m> Tail<'m> {
     /// An array of `count` records; empty for 0.
     #[must_use]
     pub fn slice<T: Record>(&self, place: TailRef, count: usize) -> Option<&'m [T]> {
+        <[T]>::ref_from_bytes_with_elems(self.place(place, size_of::<T>(), count)?, count).ok()
+    }
+
+    #[inline(never)]
+    fn place(&self, place: TailRef, size: usize, count: usize) -> Option<&'m [u8]> {
         if count == 0 {
             return Some(&[]);
         }
         let distance = to_usize(place.0).checked_sub(self.after)?;
         let start = self.bytes.len().checked_sub(distance)?;
-        let end = start.checked_add(size_of::<T>().checked_mul(count)?)?;
-        <[T]>::ref_from_bytes_with_elems(self.bytes.get(start..end)?, count).ok()
+        self.bytes.get(start..start.checked_add(size.checked_mul(count)?)?)
     }
 }

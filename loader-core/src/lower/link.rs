@@ -9,6 +9,7 @@ use crate::error::{Error, LowerCode, Notes};
 use zerocopy::little_endian::U32;
 
 /// Fills what needs all variables of all kbins, and checks that the number of kbins can run.
+#[inline(never)]
 pub(crate) fn link<I: Input>(
     arena: &mut Arena<'_>,
     subject: &Subject<'_, I>,

@@ -89,6 +89,7 @@ impl<'a, I: Input> Subject<'a, I> {
     }
 
     /// Checks the subgraph and counts it, in the order in which the reference reads it (lowering.md §5.1).
+    #[inline(never)]
     pub(crate) fn count(&self) -> Result<Counts, Error> {
         let mut counts = Counts::default();
         self.count_vars(&mut counts)?;
@@ -109,6 +110,7 @@ pub(crate) fn wide(n: usize) -> u64 {
 ///
 /// # Errors
 /// Every refusal of lowering that depends on one subgraph's tables alone; see [`LowerCode`].
+#[inline(never)]
 pub fn measure<I: Input>(input: &I, limits: &Limits, policy: &Policy) -> Result<Dims, Error> {
     let count = input.subgraphs();
     check_graphs(&Subject { input, limits, policy, sg: 0 })?;

@@ -22,9 +22,9 @@ use zerocopy::FromZeros;
 use zerocopy::little_endian::U32;
 
 /// Bytes of the buffer for one JSON value; `Limits::element_bytes` can only lower it.
-const ELEMENT: usize = 8192;
+const ELEMENT: usize = crate::layout::CORE_JSON_ELEMENT;
 /// Bytes for the keys of one path: a variable's name and the known words around it.
-const KEYS: usize = 8192;
+const KEYS: usize = crate::layout::CORE_JSON_KEYS;
 
 /// Bytes that S2 works with apart from the arena, the payload's own buffers and its stack frames.
 pub const BUFFER_BYTES: usize = size_of::<Buffers>();
@@ -75,6 +75,7 @@ pub(super) fn run<'m, P: Payload<'m>>(
     root.map_err(|error| build.placed(error))
 }
 
+#[inline(never)]
 fn hops<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
@@ -131,6 +132,7 @@ impl<D: Document> Visitor for One<'_, '_, '_, '_, D> {
     }
 }
 
+#[inline(never)]
 fn read_one<'m, P: Payload<'m>, D: Document>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
@@ -152,6 +154,7 @@ fn read_one<'m, P: Payload<'m>, D: Document>(
 }
 
 /// Hop 1: `neff.json`, else `kelp.json` (§4).
+#[inline(never)]
 fn graph<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
@@ -181,6 +184,7 @@ fn graph<'m, P: Payload<'m>>(
 }
 
 /// Hop 2: the KELF (§5).
+#[inline(never)]
 fn kelf<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
@@ -274,6 +278,7 @@ fn graphs(build: &mut Build<'_, '_>, reader: &KelfReader) -> Result<(), Error> {
 }
 
 /// One record for each graph; E301 for those whose member is absent.
+#[inline(never)]
 fn definitions(
     build: &mut Build<'_, '_>,
     root: &mut RootRecord,

@@ -34,6 +34,7 @@ fn internal() -> Error {
 }
 
 /// Makes the records of subgraph `core`.
+#[inline(never)]
 pub(super) fn sort_out(
     core: u8,
     programs: &heapless::Vec<Program<'_>, MOST_PROGRAMS>,
@@ -63,6 +64,7 @@ pub(super) fn sort_out(
 }
 
 /// The image of an engine, without its patches and its block.
+#[inline(never)]
 fn image_of(program: &Program<'_>, policy: &Policy) -> Result<Image, Error> {
     let counts = program.stream.counts();
     let image = Image {
@@ -178,6 +180,7 @@ impl Work<'_, '_, '_> {
         Ok(base.saturating_add(note.slot.get()))
     }
 
+    #[inline(never)]
     fn operands(&mut self, kind: NoteKind) -> Result<ArenaRef, Error> {
         self.collect(
             |note| note.kind == kind,
@@ -195,6 +198,7 @@ impl Work<'_, '_, '_> {
         )
     }
 
+    #[inline(never)]
     fn opaques(&mut self, rings: &CoreRings) -> Result<(), Error> {
         self.out.opaques = self.collect(
             |note| note.kind == NoteKind::OPAQUE,
@@ -234,6 +238,7 @@ impl Work<'_, '_, '_> {
     }
 
     /// Queue slot and index of the block that a trigger names.
+    #[inline(never)]
     fn trigger(&self, note: &SlotNote, rings: &CoreRings) -> Result<Option<(u16, u32)>, Error> {
         let value = note.value.get();
         let part = |at: u32, mask: u64| u16::try_from(value.wrapping_shr(at) & mask).unwrap_or(0);
@@ -263,6 +268,7 @@ impl Work<'_, '_, '_> {
         rows.iter().filter(|row| row.queue.get() == queue).all(|row| row.used.get() == 0)
     }
 
+    #[inline(never)]
     fn targets(&mut self) -> Result<(), Error> {
         self.out.targets = self.collect(
             |note| is_target(note.kind),
@@ -279,7 +285,7 @@ impl Work<'_, '_, '_> {
             },
         )?;
         let all = self.arena.slice_mut::<Target>(self.out.targets).ok_or_else(internal)?;
-        all.sort_unstable_by_key(|target| {
+        crate::sort::sort_by_key(all, |target| {
             (target.engine.get(), target.kind.get(), target.id.get(), target.slot.get())
         });
         Ok(())
@@ -292,6 +298,7 @@ impl Work<'_, '_, '_> {
     }
 
     /// Every branch finds one target.
+    #[inline(never)]
     fn check_branches(&mut self, engine: Engine) -> Result<(), Error> {
         let branches = |note: &SlotNote| {
             u32::from(note.engine) == engine.number()

@@ -149,6 +149,7 @@ fn with_definition(error: Error, kbins: &Kbins<'_>) -> Error {
 }
 
 /// The gates P4, P5 and B1, and the variables.
+#[inline(never)]
 fn check<'m, D: Device>(kbins: &Kbins<'m>, device: &D, request: &Request<'_>) -> Result<Drafts<'m>, Error> {
     let count = kbins.len();
     let (need, size) = (wide(count), u64::from(request.vcore_size));
@@ -179,6 +180,7 @@ fn check<'m, D: Device>(kbins: &Kbins<'m>, device: &D, request: &Request<'_>) ->
     Ok(drafts)
 }
 
+#[inline(never)]
 fn draft<'m, D: Device>(
     kbin: KbinView<'m>,
     index: u8,
@@ -210,6 +212,7 @@ fn draft<'m, D: Device>(
 }
 
 /// Every member is as long as the records say, before anything is read or taken (T06).
+#[inline(never)]
 fn check_members<'m, P: Payload<'m>>(payload: &P, drafts: &Drafts<'_>) -> Result<(), Error> {
     for (index, draft) in (0u8..).zip(drafts) {
         for blob in draft.kbin.blobs() {
@@ -229,6 +232,7 @@ fn check_members<'m, P: Payload<'m>>(payload: &P, drafts: &Drafts<'_>) -> Result
 }
 
 /// Every remote variable has a target with an address (staging.md §8.5).
+#[inline(never)]
 fn check_remotes(drafts: &Drafts<'_>) -> Result<(), Error> {
     use crate::lower::record::{Extra, MrType};
     for (index, draft) in (0u8..).zip(drafts) {
@@ -254,6 +258,7 @@ fn check_remotes(drafts: &Drafts<'_>) -> Result<(), Error> {
 }
 
 /// Everything that needs no device: rings and blocks, programs, their records.
+#[inline(never)]
 fn prepare<'m, P: Payload<'m>>(
     payload: &mut P,
     drafts: &mut Drafts<'m>,
@@ -306,6 +311,7 @@ fn with_queue(error: Error, kbin: &KbinView<'_>) -> Error {
 }
 
 /// Takes pages and blocks; gives all of them back on any fault.
+#[inline(never)]
 fn claim<'m, D: Device>(
     kbins: &Kbins<'m>,
     drafts: &mut Drafts<'m>,

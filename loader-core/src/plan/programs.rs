@@ -20,6 +20,7 @@ pub(super) struct Program<'m> {
 }
 
 impl<'m> Program<'m> {
+    #[inline(never)]
     pub(super) fn new(code: Code<'m>, blob: Option<&'m Blob>) -> Self {
         Self { code, blob, stream: Stream::default(), fed: 0 }
     }
@@ -111,6 +112,7 @@ impl Visitor for Reader<'_, '_> {
 }
 
 /// Reads all streams once, keeping notes at the arena's tail.
+#[inline(never)]
 pub(super) fn read<'m, P: Payload<'m>>(
     payload: &mut P,
     programs: &mut heapless::Vec<Program<'m>, MOST_PROGRAMS>,

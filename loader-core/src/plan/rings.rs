@@ -54,6 +54,7 @@ pub(super) const fn is_io_ring(kind: RingType) -> bool {
 ///
 /// # Errors
 /// A descriptor that leaves its variable or has an unknown form, a ring that is too long, no room.
+#[inline(never)]
 pub fn count(kbin: &KbinView<'_>, rules: &RingRules, arena: &mut Arena<'_>) -> Result<CoreRings, Error> {
     let full = |error| Error::arena(Stage::Plan, error);
     let mut rows = 0usize;
@@ -102,6 +103,7 @@ impl Part<'_, '_> {
     }
 
     /// Labels this instance's rows, `first` on; gives the row after them.
+    #[inline(never)]
     fn count_rings(
         &self,
         out: &mut CoreRings,
@@ -123,6 +125,7 @@ impl Part<'_, '_> {
     }
 
     /// Expands this instance's blocks, from record `first` on; its rows end at `end`.
+    #[inline(never)]
     fn count_blocks(
         &self,
         out: &mut CoreRings,

@@ -13,6 +13,7 @@ use zerocopy::little_endian::U32;
 
 impl<I: Input> Emit<'_, '_, I> {
     /// Fills the block fields of every descriptor; the transfers come later and keep them.
+    #[inline(never)]
     pub(super) fn blocks(&mut self) -> Result<(), Error> {
         let subject = self.subject;
         let tails = self.alloc::<u8>(self.counts.tails)?;
@@ -94,6 +95,7 @@ impl<I: Input> Emit<'_, '_, I> {
         }
     }
 
+    #[inline(never)]
     fn block(
         &mut self,
         lane: &Lane,
@@ -157,7 +159,7 @@ impl<I: Input> Emit<'_, '_, I> {
         self.put(place, record)?;
         let list = crate::lower::kbins::behind::<BlockTail>(place, count);
         if let Some(slots) = self.arena.slice_mut::<U32>(list) {
-            slots.copy_from_slice(block.remote_semaphores);
+            crate::bytes::copy(slots, block.remote_semaphores);
         }
         let bytes = crate::lower::dims::tail_bytes(u64::from(count));
         let next = tail.off.get().saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));

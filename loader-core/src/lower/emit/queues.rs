@@ -15,6 +15,7 @@ use zerocopy::little_endian::U32;
 const SLOT: u64 = 64;
 
 impl<I: Input> Emit<'_, '_, I> {
+    #[inline(never)]
     pub(super) fn engines(&mut self, kbin: &mut Kbin) -> Result<(), Error> {
         let headers = self.alloc::<EngineHdr>(5)?;
         self.blobs = self.alloc::<Blob>(self.counts.blobs)?;
@@ -30,6 +31,7 @@ impl<I: Input> Emit<'_, '_, I> {
         Ok(())
     }
 
+    #[inline(never)]
     fn engine(&mut self, engine: Engine) -> Result<EngineHdr, Error> {
         let blob = self.subject.input.engine(self.subject.sg, engine);
         let len = blob.map_or(0, |blob| blob.len);
@@ -105,6 +107,7 @@ impl<I: Input> Emit<'_, '_, I> {
     }
 
     /// Names of queues that their first instance does not carry.
+    #[inline(never)]
     fn queue_names(&mut self, kbin: &Kbin) -> Result<(), Error> {
         let subject = self.subject;
         let pool = self.alloc::<u8>(self.counts.queue_names)?;
@@ -117,7 +120,7 @@ impl<I: Input> Emit<'_, '_, I> {
             let start = index(used);
             let end = start.saturating_add(queue.name.len());
             let slot = self.arena.slice_mut::<u8>(pool).and_then(|pool| pool.get_mut(start..end));
-            slot.ok_or_else(|| subject.broken("a queue name has no place"))?.copy_from_slice(queue.name);
+            crate::bytes::copy(slot.ok_or_else(|| subject.broken("a queue name has no place"))?, queue.name);
             used = u32::try_from(end).unwrap_or(u32::MAX).saturating_add(1);
             let broken = || subject.broken("a queue has no record");
             self.arena.get_mut::<QueueHdr>(place).ok_or_else(broken)?.name = U32::new(off);
@@ -126,6 +129,7 @@ impl<I: Input> Emit<'_, '_, I> {
     }
 
     /// Allocates what transfers fill, and tells every instance where its descriptors are.
+    #[inline(never)]
     fn rings(&mut self, kbin: &Kbin) -> Result<(), Error> {
         let subject = self.subject;
         let broken = || subject.broken("scratch has no place");

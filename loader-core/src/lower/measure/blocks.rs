@@ -12,6 +12,7 @@ pub(crate) const fn has_tail(block: &Block<'_>) -> bool {
 }
 
 impl<'a, I: Input> Subject<'a, I> {
+    #[inline(never)]
     pub(super) fn count_blocks(&self, counts: &mut Counts) -> Result<(), Error> {
         let mut transfers = 0u64;
         for source in BlockSource::ALL {
@@ -67,6 +68,7 @@ impl<'a, I: Input> Subject<'a, I> {
         Ok(())
     }
 
+    #[inline(never)]
     fn count_transfers(&self, counts: &mut Counts) -> Result<(), Error> {
         let instances = u32::try_from(counts.instances).map_err(|_| self.broken("too many instances"))?;
         for source in BlockSource::ALL {

@@ -17,6 +17,7 @@ const INSTANCES_MOST: u64 = 16;
 const HW_QUEUES_MOST: u64 = 176;
 
 impl<I: Input> Subject<'_, I> {
+    #[inline(never)]
     pub(super) fn count_queues(&self, counts: &mut Counts) -> Result<(), Error> {
         let (mut hardware, mut dge, mut act_loads, mut before) = (0u64, 0u64, 0u64, None);
         for (index, queue) in (0..).zip(self.input.queues(self.sg)) {

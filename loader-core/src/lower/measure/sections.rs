@@ -22,6 +22,7 @@ pub(crate) const EXT_ISA_OPCODE: [i32; 2] = [0x85, -123];
 const UCODE_MAJOR: u64 = 1;
 
 impl<'a, I: Input> Subject<'a, I> {
+    #[inline(never)]
     pub(super) fn count_sections(&self, counts: &mut Counts) -> Result<(), Error> {
         self.count_collectives(counts)?;
         self.count_libraries(counts)?;
@@ -182,6 +183,7 @@ impl<'a, I: Input> Subject<'a, I> {
         Ok(())
     }
 
+    #[inline(never)]
     pub(super) fn count_engines(&self, counts: &mut Counts) -> Result<(), Error> {
         for engine in Engine::ALL {
             if let Some((one, other)) = self.input.two_programs(self.sg, engine) {

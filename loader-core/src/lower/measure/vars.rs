@@ -19,6 +19,7 @@ const POINTER_SIZE: u64 = 8;
 const SIZE_MOST: u64 = 1 << 56;
 
 impl<I: Input> Subject<'_, I> {
+    #[inline(never)]
     pub(super) fn count_vars(&self, counts: &mut Counts) -> Result<(), Error> {
         let announced = u64::from(self.input.var_count(self.sg));
         self.limit("variables", announced, u64::from(self.limits.variables))?;

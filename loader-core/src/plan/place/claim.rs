@@ -45,6 +45,7 @@ pub(super) struct Claim<'a, 'g, 'm, D> {
 }
 
 impl<'m, D: Device> Claim<'_, '_, 'm, D> {
+    #[inline(never)]
     pub(super) fn run(&mut self, kbins: &Kbins<'m>) -> Result<Plan<'m>, Error> {
         self.reserve_records()?;
         for index in 0..self.drafts.len() {
@@ -64,6 +65,8 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         Ok(Plan { kbins: *kbins, head, models, feeds, places, sharing, pages })
     }
 
+    /// Not inlined: drafts are large.
+    #[inline(never)]
     pub(super) fn draft(&self, index: usize) -> Result<Draft<'m>, Error> {
         self.drafts.get(index).copied().ok_or_else(|| Error::internal(Stage::Plan, "subgraph"))
     }
@@ -90,6 +93,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     }
 
     /// Makes room for all records whose number depends on the blocks.
+    #[inline(never)]
     fn reserve_records(&mut self) -> Result<(), Error> {
         let mut feeds = 0usize;
         for index in 0..self.drafts.len() {
@@ -117,6 +121,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     }
 
     /// Lists the scratchpad's pages first among the blocks of the first subgraph.
+    #[inline(never)]
     fn list_pages(&mut self, index: usize) -> Result<(), Error> {
         for page in 0..u32::try_from(self.pages_of(index)).unwrap_or(0) {
             let found = self.pages.get(self.scratch.sharing, page);
@@ -145,6 +150,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     }
 
     /// Takes the blocks of a core: its variables, or what its build makes.
+    #[inline(never)]
     fn take_all(&mut self, index: usize, variables: bool) -> Result<(), Error> {
         let draft = self.draft(index)?;
         let core = self.core(&draft, index);
@@ -174,9 +180,10 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     }
 
     /// Copies are in the order of the file, so that one pass serves them all.
+    #[inline(never)]
     fn sort_feeds(&mut self) -> Result<(), Error> {
         let all = self.arena.slice_mut::<Feed>(self.feeds).ok_or_else(broken)?;
-        all.sort_unstable_by_key(|feed| (feed.member.get(), feed.core.get(), feed.block.get()));
+        crate::sort::sort_by_key(all, |feed| (feed.member.get(), feed.core.get(), feed.block.get()));
         Ok(())
     }
 
@@ -210,6 +217,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     }
 
     /// Gives back every block that was taken, the newest first. Pages are the page table's.
+    #[inline(never)]
     pub(super) fn undo(&mut self) {
         for draft in self.drafts.iter().rev() {
             let taken = self.arena.slice::<DMem>(draft.blocks).and_then(|all| all.get(..draft.taken));
