@@ -3,6 +3,7 @@
 pub mod cache;
 pub mod container;
 pub mod diff;
+pub mod disasm;
 pub mod dump;
 pub mod environment;
 pub mod file;

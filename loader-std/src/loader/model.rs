@@ -13,7 +13,7 @@ use loader_core::plan::record::{Bridge, Handle, Registered};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A loaded model. Dropping it unloads it.
+/// A loaded model. Dropping it unloads it, unless it is [kept](Model::keep).
 ///
 /// ```
 /// use loader_core::arch::{Arch, Engine};
@@ -44,11 +44,12 @@ pub struct Model<'l, 'm, D: Device> {
     handle: Handle,
     plan: Plan<'m>,
     facts: Facts,
+    kept: bool,
 }
 
 impl<'l, 'm, D: Device> Model<'l, 'm, D> {
     pub(super) const fn new(loader: &'l Loader<D>, handle: Handle, plan: Plan<'m>, facts: Facts) -> Self {
-        Self { loader, handle, plan, facts }
+        Self { loader, handle, plan, facts, kept: false }
     }
 
     /// Its public id.
@@ -105,6 +106,13 @@ impl<'l, 'm, D: Device> Model<'l, 'm, D> {
         self.facts.arena_bytes()
     }
 
+    /// Leaves it on the device, without the memory it was loaded in; [`Loader::unload`] takes it off by this handle.
+    #[must_use]
+    pub fn keep(mut self) -> u32 {
+        self.kept = true;
+        self.h_nn()
+    }
+
     /// Unloads it; waits for its uses until `deadline` has passed.
     ///
     /// # Errors
@@ -115,20 +123,11 @@ impl<'l, 'm, D: Device> Model<'l, 'm, D> {
     }
 }
 
-impl<D: Device> Model<'_, '_, D> {
-    /// Leaves it on the device without this guard and gives its handle, to be handed to [`Loader::unload`]. What
-    /// else is worth knowing about it must be taken out before.
-    #[must_use = "only the handle can unload the model now"]
-    pub fn keep(mut self) -> u32 {
-        // No model has the handle 0, so the drop that follows finds nothing to unload.
-        let h_nn = self.h_nn();
-        self.handle.h_nn = 0.into();
-        h_nn
-    }
-}
-
 impl<D: Device> Drop for Model<'_, '_, D> {
     fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
         // Already unloaded, or still in use by somebody who frees it at the end: both are fine here.
         let _ = self.loader.unload(self.h_nn(), Duration::ZERO);
     }

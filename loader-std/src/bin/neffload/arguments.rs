@@ -1,6 +1,8 @@
 //! The command line.
 
+use crate::devices::DevicesArguments;
 use crate::diff::DiffArguments;
+use crate::disasm::DisasmArguments;
 use crate::examples;
 use crate::find::FindArguments;
 use crate::info::InfoArguments;
@@ -91,6 +93,10 @@ subcommands! {
     "completions" Completions(CompletionsArguments) = examples::COMPLETIONS,
     /// What differs between two files, from the header to the descriptors
     "diff" Diff(DiffArguments) = examples::DIFF,
+    /// The accelerators and the driver of this host
+    "devices" Devices(DevicesArguments) = examples::DEVICES,
+    /// Instruction slots by engine, pseudo-instructions decoded
+    "disasm" Disasm(DisasmArguments) = examples::DISASM,
     /// Unpack members below a folder, safely, or cut a NEFF out of its carrier
     "extract" Extract(ExtractArguments) = examples::EXTRACT,
     /// Find NEFFs inside other files

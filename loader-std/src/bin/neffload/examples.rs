@@ -21,10 +21,17 @@ pub(crate) const COMPLETIONS: &str = examples! {
     "neffload completions bash > /etc/bash_completion.d/neffload"
     "neffload completions zsh > ~/.zfunc/_neffload"
 };
+pub(crate) const DEVICES: &str = examples! {
+    "neffload devices"
+};
 pub(crate) const DIFF: &str = examples! {
     "neffload diff old.neff new.neff                 one screen: header, graph, constants, blocks, slots"
     "neffload diff old.neff new.neff --exit-code     for scripts: status 1 if they differ"
     "neffload diff old.neff new.neff --json          every difference, to the descriptor and the slot"
+};
+pub(crate) const DISASM: &str = examples! {
+    "neffload disasm model.neff | less"
+    "neffload disasm model.neff --engine pool --pseudo"
 };
 pub(crate) const EXTRACT: &str = examples! {
     "neffload extract model.neff -C out              everything, below out"

@@ -4,7 +4,9 @@
 //! operating-system error.
 
 mod arguments;
+mod devices;
 mod diff;
+mod disasm;
 mod examples;
 mod files;
 mod find;
@@ -63,6 +65,8 @@ fn run(command: Command, output: &mut Output) -> Result<Answer, Trouble> {
         Command::Cat(arguments) => members::cat(&arguments, output),
         Command::Completions(arguments) => shell::completions(&arguments, output),
         Command::Diff(arguments) => diff::run(&arguments, output),
+        Command::Devices(arguments) => devices::run(&arguments, output),
+        Command::Disasm(arguments) => disasm::run(&arguments, output),
         Command::Extract(arguments) => members::extract(&arguments, output),
         Command::Find(arguments) => find::run(&arguments, output),
         Command::Inspect(arguments) => inspect::run(&arguments, output),
