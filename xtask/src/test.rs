@@ -24,7 +24,10 @@ pub(crate) fn run(full: bool) -> Result<()> {
     if full {
         gate("audit", cargo(&["xtask", "audit", "--full"]))?;
     }
-    Ok(())
+    println!("== clients of the C interface");
+    crate::clients::run()?;
+    println!("== wheel");
+    crate::wheel::run()
 }
 
 fn cargo(arguments: &[&str]) -> Command {

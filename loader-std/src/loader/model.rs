@@ -14,6 +14,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// A loaded model. Dropping it unloads it, unless it is [kept](Model::keep).
+///
+/// ```
+/// use loader_core::arch::{Arch, Engine};
+/// use loader_std::{LoadOptions, Loader, Memory};
+/// use neuron_drivers::sim::{Config, Growing, HostSim};
+///
+/// let file = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/cayman-2core.neff"))?;
+/// let loader = Loader::new(HostSim::new(Config::flat(Arch::Cayman), Growing::new(false)));
+/// let mut memory = Memory::new();
+/// let model = loader.load(&file, &mut memory, &LoadOptions::default())?;
+/// // What it reads and writes, and where its instructions lie.
+/// let used = loader.acquire(model.h_nn())?;
+/// let names = used.inputs().iter().map(|input| String::from_utf8_lossy(&input.name).into_owned());
+/// assert_eq!(names.collect::<Vec<_>>(), ["x", "y"]);
+/// drop(used);
+/// for core in model.plan().cores() {
+///     let (image, block) = core.image(Engine::Pe).unwrap();
+///     println!("core {}: {} slots at {:#x}", core.core().0, image.slots(), block.address().0);
+/// }
+/// // Handed on without the guard, it stays until somebody unloads it by its handle.
+/// let h_nn = model.keep();
+/// loader.unload(h_nn, std::time::Duration::ZERO)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Model<'l, 'm, D: Device> {
     loader: &'l Loader<D>,

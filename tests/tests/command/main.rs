@@ -2,6 +2,7 @@
 
 mod attacks;
 mod container;
+mod diff;
 mod disasm;
 mod dumps;
 mod inspect;

@@ -1,6 +1,8 @@
 //! M. Whole loads.
 
-use crate::loads::{fixture_for, lines, load_and_unload, load_and_unload_at, process, requests};
+use crate::loads::{
+    fixture_for, lines, load_and_unload, load_and_unload_at, process, requests, untranslated,
+};
 use crate::real;
 use crate::rig::skipped;
 use loader_core::arch::Arch;

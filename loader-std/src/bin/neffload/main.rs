@@ -5,7 +5,9 @@
 
 mod arguments;
 mod devices;
+mod diff;
 mod disasm;
+mod examples;
 mod files;
 mod find;
 mod info;
@@ -16,6 +18,8 @@ mod memory;
 mod output;
 mod pack;
 mod plan;
+mod report;
+mod shell;
 mod trouble;
 mod verify;
 
@@ -59,6 +63,8 @@ fn main() -> ExitCode {
 fn run(command: Command, output: &mut Output) -> Result<Answer, Trouble> {
     match command {
         Command::Cat(arguments) => members::cat(&arguments, output),
+        Command::Completions(arguments) => shell::completions(&arguments, output),
+        Command::Diff(arguments) => diff::run(&arguments, output),
         Command::Devices(arguments) => devices::run(&arguments, output),
         Command::Disasm(arguments) => disasm::run(&arguments, output),
         Command::Extract(arguments) => members::extract(&arguments, output),
@@ -66,10 +72,12 @@ fn run(command: Command, output: &mut Output) -> Result<Answer, Trouble> {
         Command::Inspect(arguments) => inspect::run(&arguments, output),
         Command::Load(arguments) => load::run(&arguments, output),
         Command::Info(arguments) => info::run(&arguments, output),
+        Command::Man(arguments) => shell::man(&arguments, output),
         Command::Memory(arguments) => memory::run(&arguments, output),
         Command::Members(arguments) => members::list(&arguments, output),
         Command::Pack(arguments) => pack::run(&arguments, output),
         Command::Plan(arguments) => plan::run(&arguments, output),
+        Command::Report(arguments) => report::run(&arguments, output),
         Command::Verify(arguments) => verify::run(&arguments, output),
     }
 }
