@@ -2,6 +2,7 @@
 
 pub mod cache;
 pub mod container;
+pub mod disasm;
 pub mod dump;
 pub mod environment;
 pub mod file;

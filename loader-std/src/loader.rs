@@ -50,7 +50,7 @@ pub use fan_out::{Worker, fill, worker};
 pub use io::IoEntry;
 pub use memory::{Memory, StreamMemory};
 pub use model::{Model, Use};
-pub use prepared::{Prepared, PreparedResident, prepare, prepare_streamed};
+pub use prepared::{Prepared, PreparedResident, prepare, prepare_from, prepare_streamed};
 pub use refused::LoadError;
 pub use shared::{Parse, ParseKey, parse_key};
 pub use state::State;
@@ -194,6 +194,12 @@ impl<D: Device> Loader<D> {
             pages.sort_unstable();
             pages.into_iter().map(|(_, refs)| refs).collect()
         })
+    }
+
+    /// All scratchpad pages, with their blocks and references.
+    #[must_use]
+    pub fn scratchpad(&self) -> Vec<Page> {
+        self.with_pages(|table| table.iter().copied().collect())
     }
 
     /// Takes a use of a model, which holds it on the device until it is dropped.

@@ -13,18 +13,19 @@ use loader_core::plan::record::{Bridge, Handle, Registered};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A loaded model. Dropping it unloads it.
+/// A loaded model. Dropping it unloads it, unless it is [kept](Model::keep).
 #[derive(Debug)]
 pub struct Model<'l, 'm, D: Device> {
     loader: &'l Loader<D>,
     handle: Handle,
     plan: Plan<'m>,
     facts: Facts,
+    kept: bool,
 }
 
 impl<'l, 'm, D: Device> Model<'l, 'm, D> {
     pub(super) const fn new(loader: &'l Loader<D>, handle: Handle, plan: Plan<'m>, facts: Facts) -> Self {
-        Self { loader, handle, plan, facts }
+        Self { loader, handle, plan, facts, kept: false }
     }
 
     /// Its public id.
@@ -81,6 +82,13 @@ impl<'l, 'm, D: Device> Model<'l, 'm, D> {
         self.facts.arena_bytes()
     }
 
+    /// Leaves it on the device, without the memory it was loaded in; [`Loader::unload`] takes it off by this handle.
+    #[must_use]
+    pub fn keep(mut self) -> u32 {
+        self.kept = true;
+        self.h_nn()
+    }
+
     /// Unloads it; waits for its uses until `deadline` has passed.
     ///
     /// # Errors
@@ -93,6 +101,9 @@ impl<'l, 'm, D: Device> Model<'l, 'm, D> {
 
 impl<D: Device> Drop for Model<'_, '_, D> {
     fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
         // Already unloaded, or still in use by somebody who frees it at the end: both are fine here.
         let _ = self.loader.unload(self.h_nn(), Duration::ZERO);
     }

@@ -1,5 +1,7 @@
 //! The command line.
 
+use crate::devices::DevicesArguments;
+use crate::disasm::DisasmArguments;
 use crate::find::FindArguments;
 use crate::info::InfoArguments;
 use crate::inspect::InspectArguments;
@@ -80,6 +82,10 @@ macro_rules! subcommands {
 subcommands! {
     /// Print one member to standard output
     "cat" Cat(CatArguments),
+    /// The accelerators and the driver of this host
+    "devices" Devices(DevicesArguments),
+    /// Instruction slots by engine, pseudo-instructions decoded
+    "disasm" Disasm(DisasmArguments),
     /// Unpack members below a folder, safely, or cut a NEFF out of its carrier
     "extract" Extract(ExtractArguments),
     /// Find NEFFs inside other files

@@ -4,6 +4,8 @@
 //! operating-system error.
 
 mod arguments;
+mod devices;
+mod disasm;
 mod files;
 mod find;
 mod info;
@@ -57,6 +59,8 @@ fn main() -> ExitCode {
 fn run(command: Command, output: &mut Output) -> Result<Answer, Trouble> {
     match command {
         Command::Cat(arguments) => members::cat(&arguments, output),
+        Command::Devices(arguments) => devices::run(&arguments, output),
+        Command::Disasm(arguments) => disasm::run(&arguments, output),
         Command::Extract(arguments) => members::extract(&arguments, output),
         Command::Find(arguments) => find::run(&arguments, output),
         Command::Inspect(arguments) => inspect::run(&arguments, output),

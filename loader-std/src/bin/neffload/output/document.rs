@@ -36,6 +36,12 @@ impl Document {
     }
 }
 
+impl From<Document> for Value {
+    fn from(document: Document) -> Self {
+        Self::Object(document.0)
+    }
+}
+
 impl fmt::Display for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = serde_json::to_string_pretty(&self.0).map_err(|_| fmt::Error)?;
