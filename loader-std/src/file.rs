@@ -105,8 +105,8 @@ pub enum Input {
 }
 
 /// Something to read once.
-pub trait ReadOnce: Read + std::fmt::Debug {}
-impl<T: Read + std::fmt::Debug> ReadOnce for T {}
+pub trait ReadOnce: Read + std::fmt::Debug + Send {}
+impl<T: Read + std::fmt::Debug + Send> ReadOnce for T {}
 
 impl Input {
     /// Opens what `name` names. `FILE@OFFSET` is tried if no file has the whole name.

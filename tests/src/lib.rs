@@ -2,6 +2,7 @@
 //! builder of NEFF trees ([`build`]) and the project's own files made with it ([`fixtures`]).
 
 pub mod build;
+pub mod capi;
 pub mod command;
 pub mod container;
 pub mod errors_page;
@@ -13,6 +14,7 @@ pub mod lowering;
 pub mod payload;
 pub mod places;
 pub mod staging;
+pub mod transcript;
 pub mod trees;
 
 use std::path::{Path, PathBuf};

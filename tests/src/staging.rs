@@ -1,6 +1,7 @@
 //! Helpers for tests of staging: hand-made models, a simulated device, and everything that must hold after.
 
 pub mod audit;
+pub mod claims;
 pub mod hooked;
 pub mod model;
 

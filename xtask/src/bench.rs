@@ -12,6 +12,7 @@ mod manifest;
 mod reference;
 mod run;
 mod s2;
+mod stage;
 mod verify;
 
 use anyhow::{Result, ensure};
@@ -31,6 +32,8 @@ enum Subject {
     Find,
     /// Copies through the kernel driver's device over the same system calls in a bare loop
     Driver,
+    /// Staging of a 512 MiB file on two cores: memory beyond payload and arena, two threads against one
+    Stage,
 }
 
 /// Arguments of `bench`.
@@ -51,6 +54,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
         Subject::Lower => lower::run(rounds),
         Subject::Find => find::run(rounds),
         Subject::Driver => driver::run(),
+        Subject::Stage => stage::run(rounds),
     }?;
     let missed = MISSED.load(Ordering::Relaxed);
     ensure!(missed == 0, "{missed} of the targets missed");

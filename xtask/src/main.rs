@@ -2,14 +2,18 @@
 
 mod audit;
 mod bench;
+mod clients;
 mod errors;
 mod fixtures;
 mod fuzz;
 mod image;
+mod readme;
 mod test;
+mod wheel;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use neffload_tests::capi;
 use std::path::PathBuf;
 
 #[derive(Parser)]
@@ -23,6 +27,13 @@ struct Arguments {
 enum Chore {
     /// Speed and memory beside a yardstick, in one run
     Bench(bench::BenchArguments),
+    /// Install the C interface below a folder: lib/libnrt.so.1 and include/nrt
+    Capi {
+        /// The folder; programs take it as NEURON_DIR
+        folder: PathBuf,
+    },
+    /// Run other people's programs against the C interface (fetches two crates)
+    Clients,
     /// Write the project's small NEFF files to tests/fixtures
     Fixtures {
         /// Only compare; fails if a file differs from what the project makes
@@ -43,6 +54,14 @@ enum Chore {
         /// Only this target
         #[arg(long)]
         target: Option<String>,
+    },
+    /// Build the Python wheel and test it in a clean virtual environment
+    Wheel,
+    /// Write the transcript in README.md from what the commands print
+    Readme {
+        /// Only compare
+        #[arg(long)]
+        check: bool,
     },
     /// Check that what the core promises is so, on the images
     Audit {
@@ -73,9 +92,13 @@ fn main() -> Result<()> {
     match Arguments::parse().chore {
         Chore::Audit { write, full } => audit::run(write, full),
         Chore::Bench(arguments) => bench::run(&arguments),
+        Chore::Capi { folder } => Ok(capi::install(&capi::build()?, &folder)?),
+        Chore::Clients => clients::run(),
         Chore::Fixtures { check } => fixtures::run(check),
         Chore::Errors { check } => errors::run(check),
         Chore::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
+        Chore::Wheel => wheel::run(),
+        Chore::Readme { check } => readme::run(check),
         Chore::Image { layout, paths } => image::run(&layout, paths),
         Chore::Test { full } => test::run(full),
     }

@@ -328,6 +328,7 @@ fn claim<'m, D: Device>(
     let [needed, ..] = laid.pages;
     let sharing = if needed == 0 { request.core } else { sharing_core(device, request)? };
     let page_bytes = |count: u32| u64::from(count).saturating_mul(paging.page_size());
+    // The pages are listed among the blocks of the first subgraph.
     let got = pages.reserve(device, sharing, needed, paging, &mut |count| {
         *shortage = Some(Shortage {
             core: sharing,
@@ -337,7 +338,8 @@ fn claim<'m, D: Device>(
             held: [None; GROUP_MOST],
             pages: Some((sharing, page_bytes(count))),
         });
-    })?;
+    });
+    let got = got.map_err(|error| error.subgraph(0))?;
     let scratch = Scratch { paging, laid, sharing, pages: got };
     let mut claim = Claim { drafts, device, request, pages, arena, scratch, feeds: ArenaRef::NULL, fed: 0 };
     match claim.run(kbins) {

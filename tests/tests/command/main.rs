@@ -2,10 +2,14 @@
 
 mod attacks;
 mod container;
+mod diff;
+mod disasm;
+mod dumps;
 mod inspect;
 mod load;
 mod pack;
 mod plan;
 mod shortage;
 mod streams;
+mod together;
 mod tools;

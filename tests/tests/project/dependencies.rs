@@ -29,7 +29,8 @@ fn every_dependency_is_approved() {
         "neffload-capi",
         "xtask",
     ];
-    let folders = ["loader-core", "loader-std", "drivers", "tests", "xtask", "loader-std/capi"];
+    let folders =
+        ["loader-core", "loader-std", "drivers", "tests", "xtask", "loader-std/capi", "loader-std/python"];
     let mut seen = 0;
     for folder in folders {
         let Ok(manifest) = std::fs::read_to_string(workspace().join(folder).join("Cargo.toml")) else {

@@ -3,6 +3,7 @@
 use crate::arena::ArenaRef;
 use crate::lower::record::layout::{open_enums, records};
 use crate::lower::record::{Pad, PatchSection};
+use crate::plan::operand::PLACES;
 use zerocopy::little_endian::{U16, U32, U64};
 
 open_enums! {
@@ -226,6 +227,15 @@ impl Image {
     #[must_use]
     pub fn pseudo_count(&self, opcode: u8) -> u32 {
         pseudo_index(opcode).and_then(|index| self.pseudo.get(index)).map_or(0, |count| count.get())
+    }
+}
+
+impl Bind {
+    /// First byte of the operand within the engine's image; `None` for an operand that no slot has.
+    #[must_use]
+    pub fn at(&self) -> Option<u64> {
+        let within = PLACES.get(usize::from(self.operand))?;
+        u64::from(self.slot.get()).checked_mul(64)?.checked_add(u64::try_from(*within).ok()?)
     }
 }
 

@@ -4,12 +4,10 @@ use super::slot::{Slot, byte, bytes, put};
 use super::stream::Stream;
 use super::{Code, Places, Sink};
 use crate::error::{Error, StageCode};
-use crate::plan::operand::{Operand, absolute};
+use crate::plan::operand::{Operand, PLACES as OPERANDS, absolute};
 use crate::plan::record::{NoteKind, Why};
 use crate::plan::vars::{Access, access};
 
-/// Where the two operands of a request lie (real-files.md §5).
-const OPERANDS: [usize; 2] = [0x10, 0x28];
 /// Byte with the kind of a request (staging.md §11.3, Confirmed).
 const KIND: usize = 15;
 

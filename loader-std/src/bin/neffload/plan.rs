@@ -2,7 +2,7 @@
 
 use crate::Answer;
 use crate::files::hold;
-use crate::load::{Asked, refusal, surroundings};
+use crate::load::{Asked, SimSpec, refusal, surroundings};
 use crate::output::{Align, Document, Output, Paint, Size, Table, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
@@ -20,6 +20,8 @@ use std::path::{Path, PathBuf};
 /// Arguments of `plan`.
 #[derive(Args, Debug)]
 pub(crate) struct PlanArguments {
+    /// File, `FILE@OFFSET`, or `-` for standard input
+    file: PathBuf,
     #[command(flatten)]
     asked: Asked,
     /// Write the memory layout as TOML; `-` is standard output
@@ -35,11 +37,12 @@ pub(crate) fn run(arguments: &PlanArguments, output: &mut Output) -> Result<Answ
             "`--json` and `-o -` both write to standard output; name a file".to_owned(),
         ));
     }
-    let mut input = asked.open()?;
+    let mut input = Input::open(&arguments.file).map_err(Trouble::at(&arguments.file))?;
+    let spec = asked.device.simulated().map_err(Trouble::Usage)?.without_content();
     // A pipe is held: how its bytes come here says nothing about how a load will read them.
     let planned = match &input {
-        Input::File(_) => plan_of(&mut input, asked),
-        Input::Pipe(_) => plan_of(&mut hold(&asked.file, &mut input, output)?.as_slice(), asked),
+        Input::File(_) => plan_of(&mut input, asked, spec),
+        Input::Pipe(_) => plan_of(&mut hold(&arguments.file, &mut input, output)?.as_slice(), asked, spec),
     };
     match planned {
         Ok(plan) => {
@@ -47,14 +50,14 @@ pub(crate) fn run(arguments: &PlanArguments, output: &mut Output) -> Result<Answ
             Ok(Answer::Done)
         }
         Err(refused) => {
-            answer_refused(asked, &refused, output)?;
+            answer_refused(arguments, &refused, output)?;
             Ok(Answer::Refused)
         }
     }
 }
 
-fn plan_of<S: Source>(source: &mut S, asked: &Asked) -> Result<Plan, LoadError> {
-    let (options, spec) = (asked.options(), asked.device.without_content());
+fn plan_of<S: Source>(source: &mut S, asked: &Asked, spec: SimSpec) -> Result<Plan, LoadError> {
+    let options = asked.options();
     let (needs, sim) = needs(source, &options, |target| spec.open(target, false))?;
     Ok(Plan { needs, config: *sim.config(), policy: options.policy })
 }
@@ -82,7 +85,7 @@ impl Plan {
         } else if to_output {
             output.line(self.layout().trim_end())
         } else {
-            self.people(&arguments.asked.file, output)
+            self.people(&arguments.file, output)
         }
     }
 
@@ -151,11 +154,15 @@ impl Plan {
     }
 }
 
-fn answer_refused(asked: &Asked, refused: &LoadError, output: &mut Output) -> Result<(), Trouble> {
+fn answer_refused(
+    arguments: &PlanArguments,
+    refused: &LoadError,
+    output: &mut Output,
+) -> Result<(), Trouble> {
     if output.json() {
-        return output.document(&refusal("plan", refused, asked));
+        return output.document(&refusal("plan", refused, &arguments.asked));
     }
     let style = output.style();
-    let name = style.paint(Paint::Bold, asked.file.display());
+    let name = style.paint(Paint::Bold, arguments.file.display());
     output.line(format_args!("{name}  {}", verdict::refusal_line(refused, refused, style)))
 }

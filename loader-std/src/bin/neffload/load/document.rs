@@ -35,6 +35,8 @@ pub(super) struct Loaded {
     /// `h_nn` and `h_model`.
     pub(super) handles: (u32, u32),
     pub(super) state: &'static str,
+    /// What is known of a real device.
+    pub(super) device: Option<Value>,
     pub(super) lnc: u32,
     pub(super) cores: Value,
 }
@@ -47,6 +49,14 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
+    /// Takes the outcome of another round if it is faster or a refusal.
+    pub(super) fn improve(&mut self, new: Self) {
+        match (&*self, &new) {
+            (Self::Loaded(best), Self::Loaded(new)) if new.facts.times.total >= best.facts.times.total => {}
+            _ => *self = new,
+        }
+    }
+
     /// The document.
     pub(super) fn document(&self, asked: &Asked) -> Document {
         match self {
@@ -62,6 +72,9 @@ impl Loaded {
         let mut document = Document::new("load");
         document.set("verdict", verdict::accepted());
         surroundings(&mut document, asked, Some(facts.arch), Some(self.lnc));
+        if let Some(device) = &self.device {
+            document.set("device", device.clone());
+        }
         document
             .set("model", model(&facts.header, Some(self.handles), self.state))
             .set("digest_order", facts.digest.order.map(|order| order.name()))
