@@ -30,7 +30,7 @@ enum Chore {
     /// Install the C interface below a folder: lib/libnrt.so.1 and include/nrt
     Capi {
         /// The folder; programs take it as NEURON_DIR
-        folder: std::path::PathBuf,
+        folder: PathBuf,
     },
     /// Run other people's programs against the C interface (fetches two crates)
     Clients,
