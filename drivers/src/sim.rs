@@ -37,6 +37,7 @@ mod fault;
 pub(crate) mod fit;
 #[cfg(feature = "std")]
 mod growing;
+mod hint;
 mod ledger;
 mod lock;
 mod queue;

@@ -13,8 +13,9 @@ mod run;
 mod s2;
 mod verify;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What to measure.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -49,11 +50,18 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
         Subject::Lower => lower::run(rounds),
         Subject::Find => find::run(rounds),
         Subject::Driver => driver::run(),
-    }
+    }?;
+    let missed = MISSED.load(Ordering::Relaxed);
+    ensure!(missed == 0, "{missed} of the targets missed");
+    Ok(())
 }
+
+/// Targets that were missed.
+static MISSED: AtomicU32 = AtomicU32::new(0);
 
 /// A figure beside what it should be.
 fn judge(what: &str, figure: f64, ok: bool, target: &str) {
     let word = if ok { "met" } else { "MISSED" };
+    MISSED.fetch_add(u32::from(!ok), Ordering::Relaxed);
     println!("{what}: {figure:.2} (target {target}: {word})");
 }

@@ -78,8 +78,8 @@ impl Storage for Growing {
     }
 
     fn drop_pages(&mut self, first: u64, last: u64) {
-        let mut gone = self.pages.split_off(&first);
-        let mut kept = gone.split_off(&last);
-        self.pages.append(&mut kept);
+        while let Some((&number, _)) = self.pages.range(first..last).next() {
+            self.pages.remove(&number);
+        }
     }
 }

@@ -4,6 +4,7 @@ use super::config::{Config, Profile};
 use super::event::{Event, EventKind, Tag};
 use super::fault::{Attempt, Count, Faults};
 use super::fit::{self, Wanted};
+use super::hint::Hint;
 use super::ledger::{Counters, Ledger};
 use super::queue::Queues;
 use super::region::{Freed, GRANULE, REGIONS, range_of, region_of};
@@ -39,6 +40,7 @@ pub struct SimState<S> {
     pub(super) config: Config,
     pub(super) storage: S,
     pub(super) heads: [u32; REGIONS],
+    hints: [Hint; REGIONS],
     free_slots: u32,
     pub(super) freed: Freed,
     pub(super) ledger: Ledger,
@@ -55,6 +57,7 @@ impl<S: Storage> SimState<S> {
             config,
             storage,
             heads: [NIL; REGIONS],
+            hints: [Hint::NONE; REGIONS],
             free_slots: NIL,
             freed: Freed::NONE,
             ledger: Ledger::EMPTY,
@@ -154,11 +157,15 @@ impl<S: Storage> SimState<S> {
         let (region, base, before) = self.find(region, spec, wanted).ok_or(DeviceError::OutOfMemory)?;
         let slot = self.take_slot()?;
         self.link(slot, region, before);
+        if !spec.contiguous {
+            self.hints[region].took(wanted, slot);
+        }
         let entry = &mut self.storage.slots_mut()[slot as usize];
         *entry = Slot {
             live: true,
             generation: entry.generation.wrapping_add(1),
             next: entry.next,
+            previous: before,
             region: region as u8,
             core: spec.core,
             place: spec.place,
@@ -205,9 +212,9 @@ impl<S: Storage> SimState<S> {
         Ok(slot)
     }
 
-    /// The blocks of a region by address, as the placement rule wants them.
-    fn blocks(&self, region: usize) -> impl Iterator<Item = (u32, u64, u64)> + '_ {
-        Chain { slots: self.storage.slots(), at: self.heads[region] }
+    /// The blocks of a region from `first` on by address, as the placement rule wants them.
+    fn blocks(&self, first: u32) -> impl Iterator<Item = (u32, u64, u64)> + '_ {
+        Chain { slots: self.storage.slots(), at: first }
             .map(|live| (live.handle.slot, live.base.0, live.reserved))
     }
 
@@ -221,11 +228,17 @@ impl<S: Storage> SimState<S> {
     /// The region, the address and the slot after which it lies.
     fn find(&self, region: usize, spec: &AllocSpec<'_>, wanted: Wanted) -> Option<(usize, u64, u32)> {
         self.candidates(region, spec).into_iter().flatten().find_map(|region| {
-            let (range, blocks) = (range_of(&self.config, region), self.blocks(region));
+            let (start, end) = range_of(&self.config, region);
             let found = if spec.contiguous {
-                fit::highest(range, blocks, wanted)
+                fit::highest((start, end), self.blocks(self.heads[region]), wanted)
             } else {
-                fit::lowest(range, blocks, wanted)
+                let from = self.hints[region].from(wanted);
+                let (start, first) = match self.storage.slots().get(from as usize) {
+                    Some(slot) => (slot.base + slot.reserved, slot.next),
+                    None => (start, self.heads[region]),
+                };
+                let found = fit::lowest((start, end), self.blocks(first), wanted);
+                found.map(|(base, before)| (base, before.or(Some(from))))
             };
             found.map(|(base, before)| (region, base, before.unwrap_or(NIL)))
         })
@@ -239,22 +252,25 @@ impl<S: Storage> SimState<S> {
         };
         let next = core::mem::replace(place, slot);
         slots[slot as usize].next = next;
+        if let Some(next) = slots.get_mut(next as usize) {
+            next.previous = slot;
+        }
     }
 
     fn unlink(&mut self, slot: u32) {
-        let next = self.storage.slots()[slot as usize].next;
-        let region = usize::from(self.storage.slots()[slot as usize].region);
-        let mut at = self.heads[region];
-        if at == slot {
-            self.heads[region] = next;
-            return;
+        let slots = self.storage.slots_mut();
+        let Slot { next, previous, base, region, .. } = slots[slot as usize];
+        let region = usize::from(region);
+        match slots.get_mut(previous as usize) {
+            Some(previous) => previous.next = next,
+            None => self.heads[region] = next,
         }
-        while let Some(entry) = self.storage.slots_mut().get_mut(at as usize) {
-            if entry.next == slot {
-                entry.next = next;
-                return;
-            }
-            at = entry.next;
+        if let Some(next) = slots.get_mut(next as usize) {
+            next.previous = previous;
+        }
+        let hint = &mut self.hints[region];
+        if slots.get(hint.slot() as usize).is_some_and(|known| base <= known.base) {
+            hint.back(previous);
         }
     }
 

@@ -16,6 +16,8 @@ pub struct Slot {
     pub(super) generation: u32,
     /// Next live slot of the region by address, or next free slot.
     pub(super) next: u32,
+    /// The live slot before it.
+    pub(super) previous: u32,
     pub(super) region: u8,
     pub(super) core: CoreId,
     pub(super) place: Place,
@@ -37,6 +39,7 @@ impl Slot {
         live: false,
         generation: 0,
         next: NIL,
+        previous: NIL,
         region: 0,
         core: CoreId(0),
         place: Place::Host,

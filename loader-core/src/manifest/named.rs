@@ -20,27 +20,45 @@ fn def(build: &Build<'_, '_>, definitions: TailRef, graph: u32) -> Result<DefRec
     record.copied().ok_or_else(|| broken("a definition"))
 }
 
+/// The definitions' records.
+#[derive(Clone, Copy)]
+pub(super) struct Subgraphs {
+    pub(super) records: TailRef,
+    pub(super) count: u32,
+}
+
+/// One hop: `name` says which members a subgraph names, and all of them are read.
+fn hop<'m, P: Payload<'m>>(
+    payload: &mut P,
+    build: &mut Build<'_, 'm>,
+    cutter: &mut Cutter<'_>,
+    subgraphs: Subgraphs,
+    name: impl Fn(&mut Build<'_, 'm>, &mut Wants, u16, &DefRecord) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mark = build.arena.mark();
+    let mut wants = Wants::default();
+    for graph in 0..subgraphs.count {
+        let def = def(build, subgraphs.records, graph)?;
+        build.subgraph = u8::try_from(graph).ok();
+        name(build, &mut wants, u16::try_from(graph).map_err(|_| broken("graphs"))?, &def)?;
+    }
+    wants.sort(build);
+    wants::read(payload, build, cutter, subgraphs.records, wants)?;
+    build.arena.release_head(mark);
+    Ok(())
+}
+
 /// Hop 3: every `def.json` (§6).
 pub(super) fn definitions<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
     cutter: &mut Cutter<'_>,
-    definitions: TailRef,
-    graphs: u32,
+    subgraphs: Subgraphs,
 ) -> Result<(), Error> {
-    let mark = build.arena.mark();
-    let mut wants = Wants::default();
-    for graph in 0..graphs {
-        let member = def(build, definitions, graph)?.member.get();
-        let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
-        if member != NONE {
-            wants.push(build, Want::new(member, graph, kind::DEFINITION, 0, 0))?;
-        }
-    }
-    wants.sort(build);
-    wants::read(payload, build, cutter, definitions, wants)?;
-    build.arena.release_head(mark);
-    Ok(())
+    hop(payload, build, cutter, subgraphs, |build, wants, graph, def| match def.member.get() {
+        NONE => Ok(()),
+        member => wants.push(build, Want::new(member, graph, kind::DEFINITION, 0, 0)),
+    })
 }
 
 /// Hop 4: what the definitions name (§11, §13, §15).
@@ -48,27 +66,17 @@ pub(super) fn files<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
     cutter: &mut Cutter<'_>,
-    definitions: TailRef,
-    graphs: u32,
+    subgraphs: Subgraphs,
 ) -> Result<(), Error> {
-    let mark = build.arena.mark();
-    let mut wants = Wants::default();
-    for graph in 0..graphs {
-        let def = def(build, definitions, graph)?;
-        build.subgraph = u8::try_from(graph).ok();
-        let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
+    hop(payload, build, cutter, subgraphs, |build, wants, graph, def| {
         if build.verdict.settled_before(Rank::new(graph, Section::Document)) {
-            break;
+            return Ok(());
         }
         build.member = Some(MemberId(def.member.get()));
-        constants(build, &mut wants, graph, &def)?;
-        ucode(build, &mut wants, graph, &def)?;
-        engines(build, &mut wants, definitions, graph, &def)?;
-    }
-    wants.sort(build);
-    wants::read(payload, build, cutter, definitions, wants)?;
-    build.arena.release_head(mark);
-    Ok(())
+        constants(build, wants, graph, def)?;
+        ucode(build, wants, graph, def)?;
+        engines(build, wants, subgraphs.records, graph, def)
+    })
 }
 
 /// Raw constants get their window now, `.npy` ones when their header was read.
@@ -151,26 +159,17 @@ pub(super) fn rosters<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
     cutter: &mut Cutter<'_>,
-    definitions: TailRef,
-    graphs: u32,
+    subgraphs: Subgraphs,
 ) -> Result<(), Error> {
-    let mark = build.arena.mark();
-    let mut wants = Wants::default();
-    for graph in 0..graphs {
-        let def = def(build, definitions, graph)?;
+    hop(payload, build, cutter, subgraphs, |build, wants, graph, def| {
         let dir = Text { place: def.definition.place, len: def.dir_len };
         let name = def.engines.get(Engine::Act.index()).map_or(Text::EMPTY, |act| act.act_info);
         let usual = name.get(build.arena.tail()) == ROSTER;
-        let member = build.find(dir, name).filter(|_| name.len.get() > 0 && !usual);
-        let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
-        if let Some(member) = member {
-            wants.push(build, Want::new(member.id.0, graph, kind::ACT_INFO, 0, 0))?;
+        match build.find(dir, name).filter(|_| name.len.get() > 0 && !usual) {
+            Some(member) => wants.push(build, Want::new(member.id.0, graph, kind::ACT_INFO, 0, 0)),
+            None => Ok(()),
         }
-    }
-    wants.sort(build);
-    wants::read(payload, build, cutter, definitions, wants)?;
-    build.arena.release_head(mark);
-    Ok(())
+    })
 }
 
 fn set_member(

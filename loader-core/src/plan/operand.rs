@@ -8,6 +8,8 @@ const TABLE: u8 = 0x20;
 const REGISTER: u8 = 0x08;
 /// Marker bits of forms that pass through: shape or address in a register.
 const PASSES: u8 = 0xC0;
+/// What else such a form may have: a wide offset, an offset in a register.
+const BESIDE: u8 = 0x0C;
 
 /// A decoded operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +54,8 @@ impl Operand {
             VARIABLE => Self::Variable { var: id, off },
             TABLE => Self::Table { index: id, off },
             0 => Self::Through,
-            _ if marker & PASSES != 0 => Self::Through,
+            _ if marker & PASSES != 0 && marker & !(PASSES | BESIDE) == 0 => Self::Through,
+            _ if marker & PASSES != 0 => Self::Unknown(marker),
             _ if marker & REGISTER != 0 => Self::Register { id, register: off, table: marker & TABLE != 0 },
             _ => Self::Unknown(marker),
         }
@@ -81,7 +84,9 @@ mod tests {
         assert_eq!(register, Operand::Register { id: 2, register: 61, table: true });
         assert_eq!(Operand::decode([1, 2, 3, 4, 5, 6, 7, 0]), Operand::Through);
         assert_eq!(Operand::decode([0, 0, 0, 0, 0, 0, 0, 0x80]), Operand::Through);
-        assert_eq!(Operand::decode([0, 0, 0, 0, 0, 0, 0, 0x30]), Operand::Unknown(0x30));
+        for unknown in [0x30, 0xFF, 0x90] {
+            assert_eq!(Operand::decode([0, 0, 0, 0, 0, 0, 0, unknown]), Operand::Unknown(unknown));
+        }
     }
 
     #[test]
