@@ -247,6 +247,12 @@ pub trait Device {
     /// Architecture of the device's cores.
     fn arch(&self) -> Arch;
 
+    /// Whether nothing on it is ever run. What is not translated stays off a device that runs it (R6), so
+    /// `false` is the safe answer.
+    fn is_simulated(&self) -> bool {
+        false
+    }
+
     /// Number of physical cores.
     fn cores(&self) -> u16;
 

@@ -36,6 +36,8 @@ pub struct Limits {
     pub descriptors: u32,
     /// Ring entries that the descriptors of one subgraph may expand to, both halves counted once.
     pub ring_entries: u64,
+    /// Records of one engine's position map; a longer one is lost with a warning (staging.md §2).
+    pub position_entries: u32,
     /// Elements of one `list` or `dge-table`.
     pub list_elements: u32,
     /// Groups, members of groups, and pairs, each.
@@ -60,6 +62,7 @@ impl Limits {
         blocks: 1 << 22,
         descriptors: 1 << 22,
         ring_entries: 1 << 26,
+        position_entries: 1 << 24,
         list_elements: 1 << 20,
         collective_elements: 1 << 16,
     };

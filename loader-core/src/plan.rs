@@ -14,14 +14,17 @@ pub mod record;
 pub mod ring;
 pub mod rings;
 mod show;
+mod strict;
 pub mod translate;
+mod usage;
 pub mod vars;
 mod view;
 pub mod walk;
 mod wants;
 
 pub use breakdown::{Breakdown, BreakdownLog};
-pub use place::{Plan, Request, place};
+pub use place::{Plan, Request, place, place_explained};
 pub(crate) use programs::overlap;
 pub use show::ShowBytes;
+pub use usage::{Holder, Shortage, UsageRow, UsageTable};
 pub use view::{CoreView, ledger_bytes};

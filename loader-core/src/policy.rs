@@ -77,8 +77,11 @@ pub struct Policy {
     /// Refuse a key that any object of any manifest has twice, where else the first counts and only the tables
     /// `var` and `dma_queue` are checked (manifests.md §3, "strict mode": E122).
     pub unique_keys: bool,
-    /// Refuse opaque slots and approximate blocks instead of reporting them (R6).
+    /// Refuse everything that is opaque or approximate instead of reporting it (R6, R40).
     pub strict: bool,
+    /// Let slots that are not translated onto a device that would run them (R6). A simulated one takes
+    /// them in any case.
+    pub allow_opaque: bool,
     /// Scratchpad page size in bytes (R20).
     pub page_size: u64,
     /// Scratchpad pages are one adjacent range (R20, R41).
@@ -89,6 +92,9 @@ pub struct Policy {
     pub postamble_slots: u32,
     /// Block size of the engines' instruction memory in bytes, a power of two (staging.md §11.6).
     pub engine_block: u32,
+    /// Blank slots before the branch of a call, which stand for its frame (staging.md §11.3: a frame exists,
+    /// its content and length are Open).
+    pub call_frame_slots: u32,
     /// Lower a `d4` with a kind of 1 to 3 and its `da` to one slot `bb`, `bd` or `f1` instead of keeping both
     /// as opaque (R38; for hand-made input).
     pub lower_dge_kinds: bool,
@@ -125,11 +131,13 @@ impl Policy {
         tooling: false,
         unique_keys: false,
         strict: false,
+        allow_opaque: false,
         page_size: Self::CONTIGUOUS_PAGE,
         contiguous_scratchpad: true,
         preamble_slots: 1,
         postamble_slots: 1,
         engine_block: 0x4000,
+        call_frame_slots: 0,
         lower_dge_kinds: false,
     };
 }

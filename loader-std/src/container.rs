@@ -1,12 +1,13 @@
 //! The container layer for hosts: a growable store, and surveys of whole files for tools.
 
+mod both;
 mod hashing;
 mod json;
 mod survey;
 mod unpacker;
 
 pub use json::{digest_json, features_json, file_json, header_json, hex, log, table_json, text};
-pub use survey::{Ask, Row, Survey, survey};
+pub use survey::{Ask, Row, Survey, survey, survey_with};
 pub use unpacker::Unpacker;
 
 use loader_core::container::{Store, StoreFull};

@@ -230,7 +230,9 @@ impl BufferSizes {
 /// The buffers of a [`Workspace`], owned.
 #[derive(Debug)]
 pub struct Buffers {
+    /// Made when it is first lent.
     input: Vec<u8>,
+    input_bytes: usize,
     layers: GrowingLayers,
     names: Vec<u8>,
     extents: Vec<Extent>,
@@ -250,7 +252,8 @@ impl Buffers {
     #[must_use]
     pub fn sized(sizes: BufferSizes) -> Self {
         Self {
-            input: vec![0; sizes.input],
+            input: Vec::new(),
+            input_bytes: sizes.input,
             layers: GrowingLayers { made: Vec::new(), most: sizes.layers },
             names: vec![0; 3 * sizes.name],
             extents: vec![Extent::default(); sizes.extents],
@@ -259,8 +262,15 @@ impl Buffers {
 
     /// The buffers on loan.
     pub fn workspace(&mut self) -> Workspace<'_> {
-        let Self { input, layers, names, extents } = self;
+        let Self { input, input_bytes, layers, names, extents } = self;
+        input.resize(*input_bytes, 0);
         Workspace { input, layers, names, extents }
+    }
+
+    /// The same without an input buffer, for one who brings the file's bytes along.
+    pub fn without_input(&mut self) -> Workspace<'_> {
+        let Self { layers, names, extents, .. } = self;
+        Workspace { input: &mut [], layers, names, extents }
     }
 }
 

@@ -29,7 +29,7 @@ mod world;
 
 pub use aliases::Aliases;
 pub use getter::{Answer, GETTERS};
-pub use select::Selected;
+pub use select::{Selected, Selector};
 pub use tensors::{TensorMap, TensorUse};
 pub use world::{WorldSize, WorldSizeRule, WorldSource};
 

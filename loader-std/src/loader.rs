@@ -12,33 +12,61 @@
 //! println!("h_nn {} on {} cores", model.h_nn(), model.plan().len());
 //! ```
 //!
+//! # Locks
+//!
+//! | rank | lock | guards |
+//! |---:|---|---|
+//! | 1 | the parse cache's | its slot |
+//! | 2 | registry | models by `h_nn`, counters, open handles |
+//! | 5 | scratchpad | pages and their references |
+//! | 8 | datastore | model nodes |
+//!
+//! The ranks are those of staging.md §6.4. A thread takes a lock only while every lock that it holds has a lower rank,
+//! and holds neither of the first two while it asks the device for anything; the scratchpad's may be held
+//! meanwhile. A device's own locks (6 allocator, 9 bounce buffer) come after all of these. The count of a model's uses is a leaf: nothing is
+//! taken under it. In debug builds every acquisition is checked.
+//!
 //! Who must know the file's architecture before there is a device calls [`prepare`] and [`Loader::place`], the
 //! two halves of [`Loader::load`].
 
 mod facts;
 mod fan_out;
+mod io;
 mod memory;
 mod model;
 mod place;
 mod prepared;
+mod ranked;
 mod refused;
 mod registry;
+mod shared;
+mod state;
+#[cfg(test)]
+mod tests;
+mod usage;
 
 pub use facts::{Facts, LoadTimes, Usage};
-pub use fan_out::fill;
+pub use fan_out::{Worker, fill, worker};
+pub use io::IoEntry;
 pub use memory::{Memory, StreamMemory};
 pub use model::{Model, Use};
 pub use prepared::{Prepared, PreparedResident, prepare, prepare_streamed};
 pub use refused::LoadError;
+pub use shared::{Parse, ParseKey, parse_key};
+pub use state::State;
+pub use usage::{CoreMemory, MemoryLog};
 
+use crate::cache::ParseCache;
 use loader_core::device::{CoreId, Device};
 use loader_core::error::{Error, Stage, StageCode};
 use loader_core::limits::Limits;
 use loader_core::lower::scratchpad::Paging;
 use loader_core::plan::pages::{Page, PageTable};
+use loader_core::plan::record::NodeTable;
 use loader_core::policy::Policy;
+use loader_core::stage::collectives::Membership;
+use ranked::Ranked;
 use registry::{Entry, Registry};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Scratchpad pages that a device's table holds: 1024 per core of the largest device (staging.md §8.4).
@@ -55,10 +83,14 @@ pub struct LoadOptions {
     pub limits: Limits,
     /// Threads that fill cores; 1 fills them one after the other, 0 is one per core.
     pub threads: usize,
+    /// How the thread of a core is made.
+    pub worker: Worker,
     /// Execution timeout in seconds, for the load parameters.
     pub timeout: u64,
     /// Ring-cache entries, for the load parameters.
     pub ring_cache: u64,
+    /// The place among all devices that communicate; `None` for a load without collectives.
+    pub collective: Option<Membership>,
     /// Key in the model tables; `None` takes the next one. A key that is resident on a core is refused.
     pub h_model: Option<u32>,
 }
@@ -72,6 +104,8 @@ impl Default for LoadOptions {
             threads: 0,
             timeout: 0,
             ring_cache: 0,
+            worker,
+            collective: None,
             h_model: None,
         }
     }
@@ -88,20 +122,38 @@ struct Scratchpads {
 #[derive(Debug)]
 pub struct Loader<D> {
     device: D,
-    registry: Mutex<Registry>,
-    scratchpads: Mutex<Scratchpads>,
-}
-
-/// A lock whose holder panicked still guards sound data: every change is one assignment or one insertion.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    parses: ParseCache<ParseKey, Parse>,
+    registry: Ranked<Registry, 2>,
+    scratchpads: Ranked<Scratchpads, 5>,
+    datastore: Ranked<Box<NodeTable>, 8>,
 }
 
 impl<D> Loader<D> {
     /// No models yet.
     pub fn new(device: D) -> Self {
         let scratchpads = Scratchpads { pages: vec![None; MOST_PAGES], paging: None };
-        Self { device, registry: Mutex::new(Registry::new()), scratchpads: Mutex::new(scratchpads) }
+        Self {
+            device,
+            parses: ParseCache::new(),
+            registry: Ranked::new(Registry::new()),
+            scratchpads: Ranked::new(scratchpads),
+            datastore: Ranked::new(Box::default()),
+        }
+    }
+
+    /// The cache of parses that loads of one file at the same time share (staging.md §15).
+    pub const fn parses(&self) -> &ParseCache<ParseKey, Parse> {
+        &self.parses
+    }
+
+    /// No more than `most` model handles may be open at once.
+    pub fn limit_handles(&self, most: usize) {
+        self.registry.lock().limit_handles(most);
+    }
+
+    /// A copy of the datastore: one node for every loaded subgraph (staging.md §16).
+    pub fn datastore(&self) -> Box<NodeTable> {
+        self.datastore.lock().clone()
     }
 
     /// The device.
@@ -117,14 +169,14 @@ impl<D> Loader<D> {
     /// Handles of all loaded models, the oldest first.
     #[must_use]
     pub fn models(&self) -> Vec<u32> {
-        lock(&self.registry).handles()
+        self.registry.lock().handles()
     }
 }
 
 impl<D: Device> Loader<D> {
     /// Runs `action` with the page table; the lock is held meanwhile.
     fn with_pages<R>(&self, action: impl FnOnce(&mut PageTable<'_>) -> R) -> R {
-        let mut scratchpads = lock(&self.scratchpads);
+        let mut scratchpads = self.scratchpads.lock();
         let Scratchpads { pages, paging } = &mut *scratchpads;
         let mut table = PageTable::resume(pages, *paging);
         let result = action(&mut table);
@@ -149,7 +201,7 @@ impl<D: Device> Loader<D> {
     /// # Errors
     /// `UnknownModel`.
     pub fn acquire(&self, h_nn: u32) -> Result<Use<'_, D>, Error> {
-        let entry = lock(&self.registry).get(h_nn)?;
+        let entry = self.registry.lock().get(h_nn)?;
         Use::new(self, entry)
     }
 
@@ -159,7 +211,7 @@ impl<D: Device> Loader<D> {
     /// # Errors
     /// `UnknownModel`; `Busy` if it is still in use at the deadline, the last use frees it then.
     pub fn unload(&self, h_nn: u32, deadline: Duration) -> Result<(), Error> {
-        let entry = lock(&self.registry).remove(h_nn)?;
+        let entry = self.registry.lock().remove(h_nn)?;
         if !entry.close(deadline) {
             return Err(Error::new(Stage::Register, StageCode::Busy).numbers(u64::from(h_nn), 0));
         }
@@ -174,6 +226,10 @@ impl<D: Device> Loader<D> {
         }
         let (core, pages) = entry.scratchpad();
         self.with_pages(|table| table.release(&self.device, core, pages));
-        lock(&self.registry).forget(entry);
+        {
+            let mut datastore = self.datastore.lock();
+            entry.nodes().iter().for_each(|&slot| datastore.remove(slot));
+        }
+        self.registry.lock().forget(entry);
     }
 }

@@ -1,8 +1,9 @@
 //! The members of a NEFF as the tooling view sees them: names in byte order, and contents.
 
+mod sieve;
 mod unpacked;
 
-pub use unpacked::Unpacked;
+pub use unpacked::{Unpacked, Unpacking};
 
 use std::collections::BTreeMap;
 

@@ -21,6 +21,8 @@ mod window;
 pub use header::HeaderFields;
 pub use tar::{Dialect, PaxTimes};
 
+use crate::chain;
+use crate::members::Members;
 use gzip::GzipWriter;
 use std::fmt;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
@@ -336,6 +338,12 @@ pub fn pack<N: AsRef<[u8]>, B: AsRef<[u8]>>(
     }
     packer.finish()?;
     Ok(file.into_inner())
+}
+
+/// How many subgraphs the members' manifests describe; `None` where they do not say.
+#[must_use]
+pub fn subgraphs(members: &impl Members) -> Option<usize> {
+    chain::graphs(members).ok().map(|graphs| graphs.len())
 }
 
 /// True for members that no stage and no tool view asks for (container.md §11.2): compiler debug

@@ -1,4 +1,4 @@
-//! The NEFF files below a folder, such as a compiler's cache.
+//! The files below a folder, such as a compiler's cache.
 
 use std::fs;
 use std::io;
@@ -10,6 +10,14 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// The system's refusal to list a folder.
 pub fn neff_files(path: &Path) -> io::Result<Vec<PathBuf>> {
+    files(path, |path| path.extension().is_some_and(|ending| ending == "neff"))
+}
+
+/// The same, with every file below a folder that `wanted` takes.
+///
+/// # Errors
+/// The system's refusal to list a folder.
+pub fn files(path: &Path, wanted: impl Fn(&Path) -> bool) -> io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_path_buf()]);
     }
@@ -19,7 +27,7 @@ pub fn neff_files(path: &Path) -> io::Result<Vec<PathBuf>> {
             let entry = entry?;
             if entry.file_type()?.is_dir() {
                 folders.push(entry.path());
-            } else if entry.path().extension().is_some_and(|ending| ending == "neff") {
+            } else if wanted(&entry.path()) {
                 files.push(entry.path());
             }
         }

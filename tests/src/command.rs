@@ -1,8 +1,10 @@
 //! Runs the `neffload` command as a user would.
 
 use serde_json::Value;
+use std::ffi::OsStr;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// The built command: beside the running test, where cargo puts the binaries of the workspace.
 ///
@@ -23,7 +25,7 @@ pub fn neffload() -> Command {
 ///
 /// # Panics
 /// If it cannot be started.
-pub fn run<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> Output {
+pub fn run<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Output {
     neffload().args(arguments).output().unwrap_or_else(|error| panic!("neffload: {error}"))
 }
 
@@ -43,6 +45,44 @@ pub fn document(output: &Output) -> Value {
         let errors = String::from_utf8_lossy(&output.stderr);
         panic!("no document: {error}; standard error: {errors}")
     })
+}
+
+/// Runs the command with `input` as its standard input.
+///
+/// # Panics
+/// If it cannot be started.
+pub fn run_piped<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>, input: &[u8]) -> Output {
+    piped(arguments, input).0
+}
+
+/// The same, with the peak of its resident memory in KiB when it had taken all input and waited for more;
+/// `None` where the system does not tell.
+///
+/// # Panics
+/// If it cannot be started.
+pub fn peak_piped<A: AsRef<OsStr>>(
+    arguments: impl IntoIterator<Item = A>,
+    input: &[u8],
+) -> (Output, Option<u64>) {
+    piped(arguments, input)
+}
+
+fn piped<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>, input: &[u8]) -> (Output, Option<u64>) {
+    let mut command = neffload();
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap_or_else(|error| panic!("neffload: {error}"));
+    let mut stdin = child.stdin.take();
+    if let Some(stdin) = &mut stdin {
+        // A command that refuses early need not take everything.
+        drop(stdin.write_all(input));
+    }
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let peak = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.trim().parse().ok());
+    drop(stdin);
+    let output = child.wait_with_output().unwrap_or_else(|error| panic!("neffload: {error}"));
+    (output, peak)
 }
 
 /// A folder that a test may fill; removed when the value goes away.

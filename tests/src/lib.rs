@@ -95,6 +95,18 @@ pub fn neffpack() -> Option<Command> {
     })
 }
 
+/// The program that asks the independent container tool about many files at once: `tests/judge_neffpack.py` with
+/// the tool as its first argument.
+#[must_use]
+pub fn neffpack_judge() -> Option<Command> {
+    let script = shared()?.join("tools").join("neffpack.py");
+    let mut command = Command::new(python()?);
+    script.is_file().then(|| {
+        command.arg(workspace().join("tests/judge_neffpack.py")).arg(script);
+        command
+    })
+}
+
 /// Ends a test early and prints why.
 ///
 /// ```

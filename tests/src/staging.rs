@@ -1,11 +1,12 @@
 //! Helpers for tests of staging: hand-made models, a simulated device, and everything that must hold after.
 
 pub mod audit;
+pub mod hooked;
 pub mod model;
 
 use crate::lowering::handmade::{Set, Working};
 use loader_core::arch::Arch;
-use loader_core::arena::Arena;
+use loader_core::arena::{Arena, ArenaRef, Head, Record};
 use loader_core::container::MemberTable;
 use loader_core::device::{CoreId, MemHandle};
 use loader_core::error::{Error, NoteList};
@@ -13,7 +14,7 @@ use loader_core::limits::Limits;
 use loader_core::lower::{Kbins, lower_from};
 use loader_core::plan::pages::{Page, PageTable};
 use loader_core::plan::record::{DMem, LoadParams};
-use loader_core::plan::{Plan, Request, place};
+use loader_core::plan::{Plan, Request, Shortage, place_explained};
 use loader_core::policy::Policy;
 use loader_core::source::{MemberId, Payload, Visitor};
 use loader_core::stage::{SCRATCH_BYTES, stage, unload};
@@ -69,6 +70,19 @@ pub fn kbins(sets: Vec<Set>) -> Result<Kbins<'static>, Error> {
     lower_from(&input, &mut working, &mut arena, &Limits::DEFAULT, &Policy::DEFAULT, &mut notes)
 }
 
+/// The same product with one record changed, for faults that lowering never makes. `record` is one of its own.
+///
+/// # Panics
+/// If it is not.
+pub fn edited<T: Record>(kbins: &Kbins<'static>, record: &T, change: impl FnOnce(&mut T)) -> Kbins<'static> {
+    let bytes = kbins.head().bytes();
+    let at = std::ptr::from_ref(record).addr() - bytes.as_ptr().addr();
+    let copy = bytes.to_vec().leak();
+    change(T::mut_from_bytes(&mut copy[at..at + size_of::<T>()]).expect("a record of the product"));
+    let entries = ArenaRef { off: 16.into(), len: (kbins.len() as u32).into() };
+    Kbins::new(Head::from_bytes(copy, 0), entries).expect("the table is the first record")
+}
+
 /// A simulated device with the state that outlives a load.
 #[derive(Debug)]
 pub struct Rig {
@@ -79,6 +93,10 @@ pub struct Rig {
     paging: Option<loader_core::lower::scratchpad::Paging>,
     /// Rulings for the next load.
     pub policy: Policy,
+    /// What the next load may cost.
+    pub limits: Limits,
+    /// Set when a placement runs out of device memory.
+    pub shortage: Option<Shortage>,
     /// First core of the next load.
     pub core: u16,
     /// Cores of the logical core; 0 for as many as there are subgraphs.
@@ -113,6 +131,8 @@ impl Rig {
             pages: vec![None; 4096],
             paging: None,
             policy,
+            limits: Limits::DEFAULT,
+            shortage: None,
             core: 0,
             vcore_size: 0,
             owned: (0, config.cores),
@@ -134,7 +154,7 @@ impl Rig {
     /// Those of placement; the device is then checked to be as before.
     pub fn place(&mut self, kbins: &Kbins<'static>, members: &mut Members) -> Result<Plan<'static>, Error> {
         let before = self.state();
-        let policy = self.policy;
+        let (policy, limits) = (self.policy, self.limits);
         let request = Request {
             name: b"hand-made",
             core: CoreId(self.core),
@@ -143,11 +163,15 @@ impl Rig {
             params: LoadParams::default(),
             owned: self.owned,
             policy: &policy,
-            limits: &Limits::DEFAULT,
+            limits: &limits,
         };
         self.next += 1;
         let mut arena = Arena::new(crate::lowering::memory(4 << 20)).expect("room");
-        let result = self.with_pages(|pages, sim| place(members, kbins, sim, &request, pages, &mut arena));
+        let mut shortage = None;
+        let result = self.with_pages(|pages, sim| {
+            place_explained(members, kbins, sim, &request, pages, &mut arena, &mut shortage)
+        });
+        self.shortage = shortage;
         if result.is_err() {
             assert_eq!(self.state(), before, "a failed placement leaves nothing behind");
             assert_eq!((arena.head_used(), arena.tail_used()), (16, 0), "and no arena memory");

@@ -56,10 +56,10 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
     Ok(())
 }
 
-/// Targets that were missed.
+/// Targets that were missed in this run.
 static MISSED: AtomicU32 = AtomicU32::new(0);
 
-/// A figure beside what it should be.
+/// A figure beside what it should be. A missed target shows in the exit status of the whole run.
 fn judge(what: &str, figure: f64, ok: bool, target: &str) {
     let word = if ok { "met" } else { "MISSED" };
     MISSED.fetch_add(u32::from(!ok), Ordering::Relaxed);

@@ -114,6 +114,10 @@ impl<S: Storage, L: Lock<SimState<S>>> Device for Sim<S, L> {
         self.config.arch
     }
 
+    fn is_simulated(&self) -> bool {
+        true
+    }
+
     fn cores(&self) -> u16 {
         self.config.cores
     }

@@ -8,7 +8,8 @@ mod hash;
 
 pub(crate) use build::{Builder, Kept};
 
-use crate::arena::{Tail, TailRef};
+use crate::arena::{Arena, Tail, TailRef};
+use crate::error::{Error, Ignored, Stage};
 use crate::source::{MemberId, MemberNames};
 use core::cmp::Ordering;
 use core::mem::size_of;
@@ -64,6 +65,23 @@ pub struct MemberTable<'m> {
 }
 
 impl<'m> MemberTable<'m> {
+    /// A table of members that were read elsewhere: names and sizes in archive order. Of equal names the last
+    /// counts.
+    ///
+    /// # Errors
+    /// The arena is full.
+    pub fn of<'n>(
+        members: impl IntoIterator<Item = (&'n [u8], u64)>,
+        arena: &mut Arena<'m>,
+    ) -> Result<Self, Error> {
+        let mut builder = Builder::default();
+        for (name, size) in members {
+            let push = builder.push(arena, name, size, Kept::No);
+            push.map_err(|full| Error::arena(Stage::Unpack, full))?;
+        }
+        builder.finish(arena, &mut Ignored)
+    }
+
     /// Number of members.
     #[must_use]
     pub fn len(&self) -> u32 {

@@ -34,12 +34,12 @@ codes! {
         /// Cause `NEFF_ARCH_INCOMPAT`.
         ArchMismatch = 'E' 203, Invalid, "Loading a NEFF compiled for a different arch is not allowed, NEFF arch: v{a}, instance arch: v{b}", "a NEFF compiled for v{b}", "Please ensure that --target <correct_arch> is passed as a neuronx-cc command line flag. To override, set NEURON_RT_ALLOW_LEGACY_NEFF=1 and restart.";
         /// Ours: R22.
-        NeuronCoreV1 = 'E' 204, Invalid, "compiled for NeuronCore-v1 (Inf1), which this loader does not load", "a KELF with the key `target`", "Compile the model for a current device; `inspect`, `verify`, `info` and `memory` work on this file.";
+        NeuronCoreV1 = 'E' 204, Invalid, "compiled for NeuronCore-v1 (Inf1), which this loader does not load", "a KELF with the key `target`", "Compile the model for a current device. `inspect`, `info` and `memory` answer for this file, and `verify` without `--deep` says whether it is intact.";
         /// Ours: a part of the KELF is absent or has the wrong type.
         KelfMalformed = 'E' 205, Invalid, "malformed {name} in the KELF", "the type that manifests.md §5.1 gives", "";
         KelfMissing = 'E' 206, Invalid, "KELF member {name} is missing", "a member of that name", "";
         KelfGraphs = 'E' 207, Invalid, "the KELF lists {name2}: {name}", "at least one graph, each name once", "";
-        CoreCount = 'E' 208, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "1 subgraph, or {b}", "Use a logical core of {a} physical cores (`--lnc`).";
+        CoreCount = 'E' 208, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "1 subgraph, or {b}", "Load it with `--lnc {a}`, or pack it with `--lnc {a}`.";
         DefinitionMissing = 'E' 301, Invalid, "definition {name} is missing", "a member of that name", "";
         NoOutputs = 'E' 302, Invalid, "subgraph {name}: no Outputs", "an object `var` with at least one `output`", "";
         VarIds = 'E' 303, Invalid, "Unexpected var_ids set! max={a}, size={b}", "ids that are dense from 0", "";

@@ -8,7 +8,7 @@ codes! {
         /// P4. staging.md §19, X2.
         NotEnoughCores = 'S' 101, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "a logical core of at least {a} cores", "Choose a lower --core, or load on a device with more cores.";
         /// P5.
-        CoreShape = 'S' 102, Invalid, "{a} subgraphs do not make one logical core of {b} cores", "1 subgraph, or one per core", "Set --lnc to the file's own size.";
+        CoreShape = 'S' 102, Invalid, "{a} subgraphs do not make one logical core of {b} cores", "1 subgraph, or one per core", "Load it with `--lnc {a}`, or pack it with `--lnc {a}`.";
         /// Two subgraphs at most share a scratchpad (staging.md §8.4).
         TooManySubgraphs = 'S' 103, Invalid, "{a} subgraphs share one scratchpad", "at most {b}", "";
         /// The file is for another architecture.
@@ -49,6 +49,11 @@ codes! {
         IoInDataRing = 'S' 411, Invalid, "queue {name} moves data of {name2}, which has no address before it runs", "inputs and outputs in queues of type in or out", "";
         ApproximateTable = 'S' 412, Invalid, "{a} activation and DVE tables are placed without the rings that load them", "an exact translation", "Load without --strict.";
 
+        RingTags = 'S' 413, Invalid, "ring entry address {a:#x} points into both halves of its ring", "at most one of the bits 62 and 63", "";
+        EmptyRing = 'S' 414, Invalid, "ring entry address {a:#x} points into a half that has no storage", "a ring with entries", "";
+        RingPointerWide = 'S' 415, Invalid, "ring entry address {a:#x} leaves 64 bits", "", "";
+        RingPadding = 'S' 416, Invalid, "{a} ring entries do not fit {b}", "at most {b} entries", "";
+
         StreamRemainder = 'S' 501, Invalid, "the {name} stream has {a} bytes", "a multiple of 64", "";
         ExtensionAlone = 'S' 502, Invalid, "slot {a} of {name} is an extension (da) without its instruction", "a d4 or d9 before it", "";
         ExtensionMissing = 'S' 503, Invalid, "slot {a} of {name} (opcode {b:x}) lacks its extension", "a da after it", "";
@@ -56,7 +61,7 @@ codes! {
         UnknownBlock = 'S' 505, Invalid, "slot {a} of {name} triggers block {b} of queue {name2}, which does not exist", "a block of that queue", "";
         Unsupported = 'S' 506, Invalid, "slot {a} of {name} holds opcode {b:x}, which cannot be translated", "an instruction with a known translation", "Load without --strict, or with --allow-opaque.";
         UnknownTarget = 'S' 507, Invalid, "slot {a} of {name} branches to something unknown: {name2}", "a label or function of the same engine", "";
-        OperandKind = 'S' 508, Invalid, "slot {a} of {name} has an operand of unknown kind {b:#x}", "marker 0x10, 0x20 or one with bit 3", "";
+        OperandKind = 'S' 508, Invalid, "slot {a} of {name} (opcode {c:x}) has an operand of unknown kind {b:#x}", "marker 0x10, 0x20, 0x18, 0x28 or none", "Load without --strict, or with --allow-opaque.";
         TableIndex = 'S' 509, Invalid, "slot {a} of {name} uses entry {b} of a dge-table with {c} entries", "", "";
         AddressTooWide = 'S' 510, Invalid, "address {a:#x} does not fit under an operand's marker byte", "less than 2^56", "";
         BranchTooFar = 'S' 511, Invalid, "slot {a} of {name} branches over {b} bytes", "a displacement of 32 signed bits", "";
@@ -70,6 +75,26 @@ codes! {
         Busy = 'S' 603, Timeout, "model {a} is still in use", "", "Stop using it; its memory is freed by the last user.";
         Worker = 'S' 604, Failure, "the thread that stages core {a} did not finish", "", "";
         IdsExhausted = 'S' 605, Resource, "all model ids are used up", "", "Restart the process.";
+
+        HandleTable = 'S' 606, Resource, "no room for another model handle: {a} are open", "", "Unload a model first.";
+
+        /// Check 3 of S0 (container.md §6).
+        NoRootComm = 'S' 701, Invalid, "NEURON_RT_ROOT_COMM_ID is not set", "host:port of the root communicator", "Set NEURON_RT_ROOT_COMM_ID on every rank.";
+        RootComm = 'S' 702, Invalid, "{name} is not the address of a root communicator", "host:port", "";
+        WorldSize = 'S' 703, Invalid, "rank {a} is not in a world of {b} devices", "a rank below the world size, which is 1 to 65536", "";
+        NotInGroups = 'S' 704, Invalid, "replica groups ({a}/{b}) does not have myself {c}", "every rank in a group of every topology", "";
+        RankOutside = 'S' 705, Invalid, "rank {a} is outside a world of {b} devices", "ranks below {b}", "Load with the world size that the file was compiled for.";
+        RankTwice = 'S' 706, Invalid, "rank {a} occurs twice in topology {b}", "every rank once", "";
+        PairSet = 'S' 707, Invalid, "Failed to parse replica group generated from source_target_pairs {a}", "every rank once as source and once as target", "";
+        TooManyTopologies = 'S' 708, Invalid, "a subgraph has {a} topologies of replica groups", "at most {b}", "";
+        TooManyStreams = 'S' 709, Invalid, "a subgraph has {a} collective streams", "at most {b}", "";
+
+        /// The load goes on without the object (staging.md §16).
+        DatastoreFull = 'W' 801, Success, "the datastore is full at {a} models; this one is not listed there", "", "";
+        NoStatistics = 'W' 802, Success, "Unable to find hlo_stats.json in the NEFF", "", "";
+        StatisticsUnread = 'W' 803, Success, "hlo_stats.json states no multiply-accumulate count", "a number under HloMacCount or mac_count", "";
+        /// Losing it never fails a load (staging.md §2).
+        PositionsLost = 'W' 804, Success, "the position map of {name} is too long to keep; positions are unknown", "at most {a} records", "Raise the limit on position records.";
 
         ArenaFull = 'S' 801, Resource, "the arena is full: {a} bytes needed, {b} available", "an arena that holds this file", "Give a larger arena; `neffload plan FILE` prints the exact need.";
         Internal = 'S' 901, Failure, "internal invariant broken: {name}", "", "Please report this with the file.";

@@ -25,6 +25,7 @@ use zerocopy::little_endian::U32;
 #[derive(Clone, Copy, Debug)]
 pub struct Kbins<'m> {
     head: Head<'m>,
+    place: ArenaRef,
     entries: &'m [SubgraphEntry],
 }
 
@@ -32,7 +33,13 @@ impl<'m> Kbins<'m> {
     /// The product in `head` with its table at `entries`.
     #[must_use]
     pub fn new(head: Head<'m>, entries: ArenaRef) -> Option<Self> {
-        Some(Self { head, entries: head.slice(entries)? })
+        Some(Self { head, place: entries, entries: head.slice(entries)? })
+    }
+
+    /// Where the table of subgraphs is, for [`Kbins::new`] over a copy of [`Kbins::head`].
+    #[must_use]
+    pub const fn place(&self) -> ArenaRef {
+        self.place
     }
 
     /// Number of kbins.

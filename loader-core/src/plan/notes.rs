@@ -1,14 +1,15 @@
 //! From notes to the records of a core: binds, opaque slots, branch targets, position map.
 
+mod patches;
+
+use super::place::Request;
 use super::programs::{MOST_PROGRAMS, Notes, Program, is_target};
-use super::record::{
-    Bind, BlockRec, Image, NoteKind, Opaque, PatchList, RingRec, SlotNote, Target, TargetKind, Why,
-};
+use super::record::{Bind, BlockRec, Image, NoteKind, Opaque, RingRec, SlotNote, Target, TargetKind, Why};
 use super::rings::CoreRings;
 use crate::arch::Engine;
 use crate::arena::{Arena, ArenaRef, Record};
 use crate::error::{Error, Stage, StageCode};
-use crate::lower::record::{PatchEntry, PatchSection, PatchType};
+use crate::lower::record::PatchSection;
 use crate::policy::Policy;
 use zerocopy::little_endian::U32;
 
@@ -17,6 +18,7 @@ use zerocopy::little_endian::U32;
 pub(super) struct CorePrograms {
     pub(super) images: ArenaRef,
     pub(super) binds: ArenaRef,
+    pub(super) resolved: ArenaRef,
     pub(super) opaques: ArenaRef,
     pub(super) targets: ArenaRef,
     pub(super) patched: u64,
@@ -37,18 +39,20 @@ pub(super) fn sort_out(
     programs: &heapless::Vec<Program<'_>, MOST_PROGRAMS>,
     notes: &Notes,
     rings: &CoreRings,
-    policy: &Policy,
+    request: &Request<'_>,
     arena: &mut Arena<'_>,
 ) -> Result<CorePrograms, Error> {
     let mut out = CorePrograms { images: arena.alloc::<Image>(5).map_err(full)?, ..CorePrograms::default() };
     for program in programs.iter().filter(|program| program.code.core == core) {
-        let image = image_of(program, policy)?;
+        let image = image_of(program, request.policy)?;
         out.patched = out.patched.saturating_add(u64::from(image.patched.get()));
         out.approximate = out.approximate.saturating_add(image.approximate.get());
         put(arena, out.images, program.code.engine.index(), image)?;
     }
-    let mut work = Work { core, notes, arena, out: &mut out };
-    work.binds()?;
+    let most_patches = request.limits.position_entries;
+    let mut work = Work { core, notes, most_patches, arena, out: &mut out };
+    work.out.binds = work.operands(NoteKind::BIND)?;
+    work.out.resolved = work.operands(NoteKind::RESOLVED)?;
     work.opaques(rings)?;
     work.targets()?;
     for engine in Engine::ALL {
@@ -102,6 +106,7 @@ pub(crate) fn name_key(name: &[u8]) -> u32 {
 struct Work<'a, 'm> {
     core: u8,
     notes: &'a Notes,
+    most_patches: u32,
     arena: &'a mut Arena<'m>,
     out: &'a mut CorePrograms,
 }
@@ -163,21 +168,21 @@ impl Work<'_, '_> {
         Ok(base.saturating_add(note.slot.get()))
     }
 
-    fn binds(&mut self) -> Result<(), Error> {
-        self.out.binds = self.collect(
-            |note| note.kind == NoteKind::BIND,
+    fn operands(&mut self, kind: NoteKind) -> Result<ArenaRef, Error> {
+        self.collect(
+            |note| note.kind == kind,
             |work, note| {
                 Ok(Bind {
                     engine: note.engine,
                     operand: note.operand,
+                    opcode: note.opcode,
                     slot: work.image_slot(note)?.into(),
                     var: note.id,
                     off: note.value,
                     ..Bind::default()
                 })
             },
-        )?;
-        Ok(())
+        )
     }
 
     fn opaques(&mut self, rings: &CoreRings) -> Result<(), Error> {
@@ -292,49 +297,6 @@ impl Work<'_, '_> {
             Err(error.element(note.source.get()).subgraph(work.core))
         })
     }
-
-    /// The position map of an engine: preamble, main, postamble, functions, by offset (staging.md §12.1).
-    fn patches(&mut self, engine: Engine) -> Result<(), Error> {
-        let mut image: Image = get(self.arena, self.out.images, engine.index())?;
-        let changes = |note: &SlotNote| {
-            u32::from(note.engine) == engine.number()
-                && matches!(note.kind, NoteKind::DELETE | NoteKind::MODIFY)
-        };
-        let regions =
-            [image.preamble.get(), image.postamble.get()].into_iter().filter(|&slots| slots > 0).count();
-        let count = self.count(changes)?.saturating_add(regions);
-        let place = self.arena.alloc::<PatchEntry>(count).map_err(full)?;
-        let mut at = 0usize;
-        let mut add = |arena: &mut Arena<'_>, slot: u32, slots: u32, kind, section| {
-            if slots == 0 {
-                return Ok(());
-            }
-            let offset = slot.saturating_mul(64).into();
-            put(arena, place, at, PatchEntry { offset, count: slots.into(), kind, section })?;
-            at = at.saturating_add(1);
-            Ok::<(), Error>(())
-        };
-        let (preamble, postamble) = (image.preamble.get(), image.postamble.get());
-        let end_of_main = preamble.saturating_add(image.main.get());
-        add(self.arena, 0, preamble, PatchType::INSERT, PatchSection::PREAMBLE)?;
-        for section in [PatchSection::MAIN, PatchSection::FUNCTION] {
-            if section == PatchSection::FUNCTION {
-                add(self.arena, end_of_main, postamble, PatchType::INSERT, PatchSection::POSTAMBLE)?;
-            }
-            let base = if section == PatchSection::MAIN { preamble } else { 0 };
-            self.each(
-                |note| changes(note) && note.section.get() == section.get(),
-                |work, note| {
-                    let kind =
-                        if note.kind == NoteKind::DELETE { PatchType::DELETE } else { PatchType::MODIFY };
-                    add(work.arena, base.saturating_add(note.slot.get()), 1, kind, section)
-                },
-            )?;
-        }
-        let count = u32::try_from(count).unwrap_or(u32::MAX).into();
-        image.patches = PatchList { count, capacity: count, entries: place };
-        put(self.arena, self.out.images, engine.index(), image)
-    }
 }
 
 /// First slot of an image's functions.
@@ -352,7 +314,7 @@ pub(crate) fn equal_range(all: &[Target], engine: Engine, kind: TargetKind, key:
     rest.get(..rest.partition_point(|target| order(target) == wanted)).unwrap_or(&[])
 }
 
-fn engine_name(engine: u8) -> &'static [u8] {
+pub(super) fn engine_name(engine: u8) -> &'static [u8] {
     Engine::from_number(u32::from(engine)).map_or(b"?", |engine| engine.key().as_bytes())
 }
 

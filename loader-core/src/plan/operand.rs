@@ -6,10 +6,10 @@ const VARIABLE: u8 = 0x10;
 const TABLE: u8 = 0x20;
 /// Marker bit: the offset field is a register number.
 const REGISTER: u8 = 0x08;
-/// Marker bits of forms that pass through: shape or address in a register.
-const PASSES: u8 = 0xC0;
-/// What else such a form may have: a wide offset, an offset in a register.
-const BESIDE: u8 = 0x0C;
+/// Marker bits that the reference masks off before it compares (staging.md §11.4, Confirmed; meaning Open).
+const MASKED: u8 = 0x03;
+/// Marker bits 6 and 7: the shape, the address is in a register.
+const HELD: u8 = 0xC0;
 
 /// A decoded operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,28 +37,39 @@ pub enum Operand {
         /// `id` is a table entry.
         table: bool,
     },
-    /// An immediate or a register form without a variable: left alone.
-    Through,
-    /// A marker with no known meaning.
+    /// An address without a variable: left alone.
+    Immediate,
+    /// Address or shape in a register and no variable: passes through unchanged (staging.md §11.4, Confirmed),
+    /// and is counted.
+    Held,
+    /// A combination of bits with no known meaning.
     Unknown(u8),
 }
 
 impl Operand {
-    /// Decodes the bytes.
+    /// Decodes the bytes. Only combinations of marker bits that the evidence explains are taken apart.
     #[must_use]
     pub const fn decode(bytes: [u8; 8]) -> Self {
+        const IN_VARIABLE: u8 = VARIABLE | REGISTER;
+        const IN_TABLE: u8 = TABLE | REGISTER;
         let [a, b, c, d, e, f, g, marker] = bytes;
         let off = u32::from_le_bytes([a, b, c, d]);
         let id = u32::from_le_bytes([e, f, g, 0]);
-        match marker {
+        match marker & !MASKED {
             VARIABLE => Self::Variable { var: id, off },
             TABLE => Self::Table { index: id, off },
-            0 => Self::Through,
-            _ if marker & PASSES != 0 && marker & !(PASSES | BESIDE) == 0 => Self::Through,
-            _ if marker & PASSES != 0 => Self::Unknown(marker),
-            _ if marker & REGISTER != 0 => Self::Register { id, register: off, table: marker & TABLE != 0 },
+            IN_VARIABLE => Self::Register { id, register: off, table: false },
+            IN_TABLE => Self::Register { id, register: off, table: true },
+            _ if marker == 0 => Self::Immediate,
+            _ if marker & !HELD == 0 => Self::Held,
             _ => Self::Unknown(marker),
         }
+    }
+
+    /// True if a register decides where it leads.
+    #[must_use]
+    pub const fn is_indirect(self) -> bool {
+        matches!(self, Self::Register { .. } | Self::Held)
     }
 }
 
@@ -82,10 +93,24 @@ mod tests {
         assert_eq!(table, Operand::Table { index: 2, off: 4 });
         let register = Operand::decode([61, 0, 0, 0, 2, 0, 0, 0x28]);
         assert_eq!(register, Operand::Register { id: 2, register: 61, table: true });
-        assert_eq!(Operand::decode([1, 2, 3, 4, 5, 6, 7, 0]), Operand::Through);
-        assert_eq!(Operand::decode([0, 0, 0, 0, 0, 0, 0, 0x80]), Operand::Through);
-        for unknown in [0x30, 0xFF, 0x90] {
-            assert_eq!(Operand::decode([0, 0, 0, 0, 0, 0, 0, unknown]), Operand::Unknown(unknown));
+        assert_eq!(Operand::decode([1, 2, 3, 4, 5, 6, 7, 0]), Operand::Immediate);
+        let masked = Operand::decode([0, 0, 0, 0, 7, 0, 0, 0x13]);
+        assert_eq!(masked, Operand::Variable { var: 7, off: 0 });
+    }
+
+    #[test]
+    fn every_marker_is_known_or_unknown() {
+        let of = |marker| Operand::decode([0, 0, 0, 0, 0, 0, 0, marker]);
+        for marker in 0..=255u8 {
+            let found = of(marker);
+            match marker {
+                0 => assert_eq!(found, Operand::Immediate),
+                0x10..=0x13 => assert!(matches!(found, Operand::Variable { .. })),
+                0x20..=0x23 => assert!(matches!(found, Operand::Table { .. })),
+                0x18..=0x1B | 0x28..=0x2B => assert!(matches!(found, Operand::Register { .. })),
+                0x40 | 0x80 | 0xC0 => assert_eq!(found, Operand::Held),
+                _ => assert_eq!(found, Operand::Unknown(marker), "{marker:#x}"),
+            }
         }
     }
 

@@ -74,13 +74,14 @@ impl<'g> PageTable<'g> {
     ///
     /// # Errors
     /// Pages of another kind, a full table, or the device's refusal; pages added by this call are given
-    /// back then, newest first.
+    /// back then, newest first. If memory ran out, `full` hears before that how many pages the core has.
     pub fn reserve<D: Device>(
         &mut self,
         device: &D,
         core: CoreId,
         needed: u64,
         paging: Paging,
+        full: &mut dyn FnMut(u32),
     ) -> Result<u32, Error> {
         let needed = u32::try_from(needed).map_err(|_| Error::internal(Stage::Plan, "scratchpad pages"))?;
 
@@ -96,6 +97,9 @@ impl<'g> PageTable<'g> {
         let got = match self.grow(device, core, needed, paging) {
             Ok(got) => got,
             Err(error) => {
+                if error.code == DeviceCode::OutOfMemory.into() {
+                    full(self.count(core));
+                }
                 self.shrink(device, core, had);
                 return Err(error);
             }

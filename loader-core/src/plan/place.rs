@@ -7,16 +7,18 @@ mod variables;
 use claim::{Claim, Scratch};
 
 use super::notes::{CorePrograms, sort_out};
-use super::pages::PageTable;
+use super::pages::{PAGE_ALIGN, PageTable};
 use super::programs::{MOST_PROGRAMS, Program, read};
 use super::record::{Feed, LoadParams, Model};
 use super::rings::{CoreRings, RingRules, count};
+use super::strict::{Strictness, check_exact, check_slots};
 use super::translate::Code;
+use super::usage::Shortage;
 use super::vars;
 use super::wants::check_engine_block;
 use crate::arch::{Arch, Engine};
 use crate::arena::{Arena, ArenaRef, Head};
-use crate::device::{CoreId, Device};
+use crate::device::{CoreId, Device, Usage};
 use crate::error::{Error, Stage, StageCode};
 use crate::limits::Limits;
 use crate::lower::record::EngType;
@@ -109,11 +111,29 @@ pub fn place<'m, P: Payload<'m>, D: Device>(
     pages: &mut PageTable<'_>,
     arena: &mut Arena<'m>,
 ) -> Result<Plan<'m>, Error> {
+    place_explained(payload, kbins, device, request, pages, arena, &mut None)
+}
+
+/// The same; if the device is out of memory, `shortage` says what was asked for and what this load held by
+/// then, for a [`UsageTable`](super::UsageTable).
+///
+/// # Errors
+/// As [`place`].
+pub fn place_explained<'m, P: Payload<'m>, D: Device>(
+    payload: &mut P,
+    kbins: &Kbins<'m>,
+    device: &D,
+    request: &Request<'_>,
+    pages: &mut PageTable<'_>,
+    arena: &mut Arena<'m>,
+    shortage: &mut Option<Shortage>,
+) -> Result<Plan<'m>, Error> {
     let mark = arena.mark();
     let mut drafts = check(kbins, device, request)?;
     check_members(payload, &drafts)?;
-    let result = prepare(payload, &mut drafts, request, arena)
-        .and_then(|()| claim(kbins, &mut drafts, device, request, pages, arena));
+    let strictness = Strictness::of(request.policy, device);
+    let result = prepare(payload, &mut drafts, request, strictness, arena)
+        .and_then(|()| claim(kbins, &mut drafts, device, request, pages, arena, shortage));
     if result.is_err() {
         arena.release(mark);
     }
@@ -167,10 +187,6 @@ fn draft<'m, D: Device>(
     }
     let core = CoreId(request.core.0.saturating_add(u16::from(index)));
     let table = vars::check(&kbin)?;
-    let tables = super::wants::table_count(&kbin);
-    if request.policy.strict && tables > 0 {
-        return Err(fault(StageCode::ApproximateTable).numbers(wide(tables), 0));
-    }
     Ok(Draft {
         kbin,
         arch,
@@ -234,17 +250,13 @@ fn prepare<'m, P: Payload<'m>>(
     payload: &mut P,
     drafts: &mut Drafts<'m>,
     request: &Request<'_>,
+    strictness: Strictness,
     arena: &mut Arena<'m>,
 ) -> Result<(), Error> {
     let policy = request.policy;
     let mut programs = heapless::Vec::<Program<'m>, MOST_PROGRAMS>::new();
     for (index, draft) in (0u8..).zip(drafts.iter_mut()) {
-        let rules = RingRules {
-            arch: draft.arch,
-            core: index,
-            strict: policy.strict,
-            entries: request.limits.ring_entries,
-        };
+        let rules = RingRules { arch: draft.arch, core: index, entries: request.limits.ring_entries };
         draft.rings = count(&draft.kbin, &rules, arena)?;
         for engine in Engine::ALL {
             let code = Code {
@@ -253,7 +265,7 @@ fn prepare<'m, P: Payload<'m>>(
                 core: index,
                 arch: draft.arch,
                 table: draft.table,
-                strict: policy.strict,
+                call_frame_slots: policy.call_frame_slots,
                 lower_dge_kinds: policy.lower_dge_kinds,
             };
             let blob = draft.kbin.engine(engine).and_then(|engine| engine.blob);
@@ -263,10 +275,16 @@ fn prepare<'m, P: Payload<'m>>(
     let mark = arena.mark();
     let notes = read(payload, &mut programs, arena)?;
     for (index, draft) in (0u8..).zip(drafts.iter_mut()) {
-        draft.programs = sort_out(index, &programs, &notes, &draft.rings, policy, arena)
+        draft.programs = sort_out(index, &programs, &notes, &draft.rings, request, arena)
             .map_err(|error| with_queue(error, &draft.kbin))?;
     }
+    for index in (0u8..).take(drafts.len()).filter(|_| strictness >= Strictness::Slots) {
+        check_slots(index, &notes, arena)?;
+    }
     arena.release_tail(mark);
+    for (index, draft) in (0u8..).zip(drafts.iter()).filter(|_| strictness == Strictness::Exact) {
+        check_exact(index, &draft.kbin, &draft.rings, arena)?;
+    }
     Ok(())
 }
 
@@ -301,6 +319,7 @@ fn claim<'m, D: Device>(
     request: &Request<'_>,
     pages: &mut PageTable<'_>,
     arena: &mut Arena<'m>,
+    shortage: &mut Option<Shortage>,
 ) -> Result<Plan<'m>, Error> {
     let policy = request.policy;
     let planned = |error: Error| Error { stage: Stage::Plan, ..error };
@@ -309,12 +328,23 @@ fn claim<'m, D: Device>(
     let laid = layout(sizes.get(..drafts.len()).unwrap_or(&[]), &paging, SAME_CORE).map_err(planned)?;
     let [needed, ..] = laid.pages;
     let sharing = if needed == 0 { request.core } else { sharing_core(device, request)? };
-    let got = pages.reserve(device, sharing, needed, paging)?;
+    let page_bytes = |count: u32| u64::from(count).saturating_mul(paging.page_size());
+    let got = pages.reserve(device, sharing, needed, paging, &mut |count| {
+        *shortage = Some(Shortage {
+            core: sharing,
+            size: paging.page_size(),
+            align: PAGE_ALIGN,
+            usage: Usage::Scratchpad,
+            held: [None; GROUP_MOST],
+            pages: Some((sharing, page_bytes(count))),
+        });
+    })?;
     let scratch = Scratch { paging, laid, sharing, pages: got };
     let mut claim = Claim { drafts, device, request, pages, arena, scratch, feeds: ArenaRef::NULL, fed: 0 };
     match claim.run(kbins) {
         Ok(plan) => Ok(plan),
         Err(error) => {
+            *shortage = claim.shortage(&error);
             claim.undo();
             pages.release(device, sharing, got);
             Err(error)

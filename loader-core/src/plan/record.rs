@@ -8,11 +8,17 @@ mod memory;
 mod model;
 mod program;
 mod queue;
+pub mod reference;
+mod registered;
 
 pub use memory::{DMem, PlaceArm, VarPlace};
-pub use model::{Bridge, FeatureMap, LoadParams, Model, Registered, STATE_READY, Tally};
+pub use model::{CollectiveContext, FeatureMap, LoadParams, Model, Tally};
 pub(in crate::plan) use program::pseudo_index;
 pub use program::{
     Bind, Image, InstrAddrs, NoteKind, Opaque, PatchList, SlotNote, Span, Target, TargetKind, Why,
 };
 pub use queue::{BlockFlags, BlockRec, Feed, FeedKind, RING_RX, RING_TX, RingRec};
+pub use registered::{
+    Bridge, Handle, InfoMap, IoInfo, MemoryUse, ModelNode, NodeSlot, NodeTable, RankGroups, Registered,
+    STATE_READY,
+};

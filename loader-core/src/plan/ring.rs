@@ -1,5 +1,7 @@
 //! Rings of 16-byte descriptors: entry words, template addresses, capacities (staging.md §10).
 
+use crate::device::DevAddr;
+use crate::error::{Error, Stage, StageCode};
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -13,6 +15,8 @@ pub const MOST_ENTRIES: u32 = 16_777_200;
 pub const META_COPY: u32 = 0x0108_0003;
 /// Lap number that load-time rings carry (staging.md §10.8, Inferred).
 pub const FIRST_LAP: u8 = 1;
+/// Bytes that a padding entry moves (Confirmed).
+const PADDING_BYTES: u32 = 4;
 /// Rings with at most this many entries take the small form (Confirmed).
 const SMALL: u32 = 31;
 /// Capacity of the small form (Confirmed).
@@ -88,6 +92,40 @@ impl Entry {
     }
 }
 
+/// The software's shadow of a ring's producer: where the next entry goes, and on which lap (staging.md §10.8,
+/// Confirmed). Load-time rings are never full, so all their entries are of the first lap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lap {
+    next: u32,
+    id: u8,
+    capacity: u32,
+}
+
+impl Lap {
+    /// An empty ring of that many entries, at least 1.
+    #[must_use]
+    pub const fn new(capacity: u32) -> Self {
+        Self { next: 0, id: FIRST_LAP, capacity: if capacity == 0 { 1 } else { capacity } }
+    }
+
+    /// Index of the next entry and number of its lap, 0 to 3.
+    #[must_use]
+    pub const fn at(&self) -> (u32, u8) {
+        (self.next, self.id)
+    }
+
+    /// Writes the lap of the next entry into `entry`, bits 25:24 of its control word, and moves on by one: to or
+    /// past the end means back to the start, on the next lap of four.
+    pub fn stamp(&mut self, entry: &mut Entry) {
+        entry.control = (entry.control.get() | u32::from(self.id).wrapping_shl(24)).into();
+        self.next = self.next.saturating_add(1);
+        if self.next >= self.capacity {
+            self.next = 0;
+            self.id = self.id.wrapping_add(1) & 3;
+        }
+    }
+}
+
 /// Capacity in entries of a ring that holds `entries` (staging.md §10.4); `None` on overflow.
 ///
 /// A wrapping ring takes `entries + 16` (X25). The linear 32 gives 48, below the small ring: literal
@@ -139,6 +177,26 @@ pub enum Half {
     Tx,
     /// Destination side.
     Rx,
+}
+
+/// Copies `real` into `out` and fills up to `padded` entries with 4-byte copies of the word at `word` onto
+/// itself, so that the length of a ring does not depend on its content (staging.md §10.5). Gives `padded`, the
+/// ring's used entries. Load-time rings are not padded (R36).
+///
+/// # Errors
+/// `RingPadding` if `real` or `out` does not fit.
+pub fn dump(real: &[Entry], padded: u32, half: Half, word: DevAddr, out: &mut [Entry]) -> Result<u32, Error> {
+    let wide = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
+    let refused = |room| Error::new(Stage::Stage, StageCode::RingPadding).numbers(wide(real.len()), room);
+    let length = usize::try_from(padded).unwrap_or(usize::MAX);
+    let out = out.get_mut(..length).ok_or_else(|| refused(u64::from(padded)))?;
+    let (own, rest) = out.split_at_mut_checked(real.len()).ok_or_else(|| refused(u64::from(padded)))?;
+    own.copy_from_slice(real);
+    let marks = Marks { first: true, last: true, ..Marks::default() };
+    let control = control_word(PADDING_BYTES, FIRST_LAP, marks).unwrap_or(0);
+    let meta = if half == Half::Tx { META_COPY } else { 0 };
+    rest.fill(Entry { control: control.into(), meta: meta.into(), address: word.0.into() });
+    Ok(padded)
 }
 
 /// Splits a relative ring pointer into its half and its 62 low bits. `None` without a tag.

@@ -32,8 +32,6 @@ pub struct RingRules {
     pub arch: Arch,
     /// Subgraph number.
     pub core: u8,
-    /// Refuse approximate blocks.
-    pub strict: bool,
     /// Allowance for entries of this core.
     pub entries: u64,
 }
@@ -156,10 +154,6 @@ impl Part<'_, '_> {
             }
             if block.is_approximate() {
                 out.approximate = out.approximate.saturating_add(1);
-                if self.rules.strict {
-                    let refused = fault(StageCode::ApproximateBlock).numbers(u64::from(block.id.get()), 0);
-                    return Err(self.located(refused));
-                }
             }
             let slot = arena.slice_mut::<BlockRec>(out.blocks).and_then(|all| all.get_mut(at));
             *slot.ok_or_else(|| Error::internal(Stage::Plan, "block records"))? = block;

@@ -5,6 +5,7 @@
 //! twice: once while the plan is made (sizes, notes, every check), once to fill the image.
 
 mod pseudo;
+mod request;
 mod slot;
 mod stream;
 
@@ -116,8 +117,8 @@ pub struct Code<'m> {
     pub arch: Arch,
     /// Elements of the subgraph's `dge-table`.
     pub table: Option<&'m [U32]>,
-    /// Refuse what cannot be translated (R6).
-    pub strict: bool,
+    /// Blank slots before the branch of a call.
+    pub call_frame_slots: u32,
     /// Lower requests with an extension (R38).
     pub lower_dge_kinds: bool,
 }

@@ -154,6 +154,12 @@ impl<'m> CoreView<'m> {
         self.array(self.model.binds)
     }
 
+    /// Variables found in slots that are not translated; their words are [`CoreView::word`]s.
+    #[must_use]
+    pub fn resolved(&self) -> &'m [Bind] {
+        self.array(self.model.resolved)
+    }
+
     /// Slots that are kept byte for byte.
     #[must_use]
     pub fn opaques(&self) -> &'m [Opaque] {
@@ -248,10 +254,21 @@ impl<'m> CoreView<'m> {
         })
     }
 
+    /// True if an engine's position map was too long to keep.
+    #[must_use]
+    pub fn positions_lost(&self, engine: Engine) -> bool {
+        self.mapped(engine).is_none()
+    }
+
+    /// An engine's image, if its position map was kept.
+    fn mapped(&self, engine: Engine) -> Option<&'m Image> {
+        self.images().get(engine.index()).filter(|image| image.positions_lost.get() == 0)
+    }
+
     /// 1-based number of the source slot behind a byte of an engine's image (staging.md §12.2).
     #[must_use]
     pub fn source_position(&self, engine: Engine, offset: u32) -> Option<u32> {
-        let image = self.images().get(engine.index())?;
+        let image = self.mapped(engine)?;
         let patches = self.patches(engine);
         let slot = |slots: u32| slots.checked_mul(64);
         let (main, functions) = (slot(image.preamble.get())?, slot(function_base(image))?);
@@ -268,7 +285,7 @@ impl<'m> CoreView<'m> {
     /// Byte offset within an engine's image and number of device slots of a 1-based source slot (§12.3).
     #[must_use]
     pub fn device_range(&self, engine: Engine, position: u32) -> Option<(u32, u32)> {
-        let image = self.images().get(engine.index())?;
+        let image = self.mapped(engine)?;
         let patches = self.patches(engine);
         if position == 0 || position > image.source.get() {
             return None;

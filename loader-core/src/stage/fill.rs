@@ -91,7 +91,7 @@ impl<'m, D: Device> Feeder<'_, 'm, D> {
     fn start(&mut self, core: CoreView<'m>, index: usize, policy: &Policy) -> Result<(), Error> {
         for engine in Engine::ALL {
             let number = u8::try_from(index).unwrap_or(u8::MAX);
-            let filling = Filling::new(core, number, engine, policy.lower_dge_kinds)?;
+            let filling = Filling::new(core, number, engine, policy)?;
             filling.frame(self.device)?;
             let full = |_| Error::internal(Stage::Stage, "engines");
             self.fillings.push((index, filling)).map_err(full)?;

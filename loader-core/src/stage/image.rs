@@ -7,6 +7,7 @@ use crate::error::{Error, Stage};
 use crate::plan::CoreView;
 use crate::plan::record::{DMem, SlotNote};
 use crate::plan::translate::{Code, Goal, Places, Section, Sink, Stream};
+use crate::policy::Policy;
 
 /// One engine's translation into its image.
 pub(super) struct Filling<'m> {
@@ -22,16 +23,13 @@ fn broken() -> Error {
 
 impl<'m> Filling<'m> {
     /// The engine of a core. Nothing is refused any more: the plan was made by the same code.
-    pub(super) fn new(
-        core: CoreView<'m>,
-        index: u8,
-        engine: Engine,
-        lower_dge_kinds: bool,
-    ) -> Result<Self, Error> {
+    pub(super) fn new(core: CoreView<'m>, index: u8, engine: Engine, policy: &Policy) -> Result<Self, Error> {
         let table = crate::plan::vars::check(&core.kbin)?;
         let arch = core.kbin.arch().ok_or_else(broken)?;
         let (_, block) = core.image(engine).ok_or_else(broken)?;
-        let code = Code { kbin: core.kbin, engine, core: index, arch, table, strict: false, lower_dge_kinds };
+        let &Policy { call_frame_slots, lower_dge_kinds, .. } = policy;
+        let code =
+            Code { kbin: core.kbin, engine, core: index, arch, table, call_frame_slots, lower_dge_kinds };
         Ok(Self { core, code, stream: Stream::default(), block })
     }
 

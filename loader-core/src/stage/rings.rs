@@ -3,17 +3,18 @@
 //! A queue's blocks are expanded once for every group of instances whose buffers fit the scratch
 //! memory; each half of a ring has a buffer that is written out when it is full.
 
+use super::pointers::{RingStorage, relocate};
 use super::write::write;
 use crate::arch::Arch;
 use crate::device::Device;
 use crate::error::{Error, Stage};
-use crate::lower::record::Desc;
+use crate::lower::record::{Desc, RingType};
 use crate::lower::{InstanceView, QueueView};
 use crate::plan::CoreView;
 use crate::plan::expand::{End, Pair, PairSink, expand_block};
-use crate::plan::record::RingRec;
-use crate::plan::ring::{ENTRY_BYTES, Entry, FIRST_LAP, META_COPY, Marks, control_word};
-use zerocopy::IntoBytes;
+use crate::plan::record::{DMem, RingRec};
+use crate::plan::ring::{ENTRY_BYTES, Entry, Lap, META_COPY, Marks, control_word};
+use zerocopy::{FromBytes, IntoBytes};
 
 /// Entries that a buffer holds at least.
 const LEAST_BUFFER: usize = 16;
@@ -63,7 +64,15 @@ fn fill_instance<D: Device>(
         let first = u32::try_from(group.saturating_mul(at_once)).unwrap_or(u32::MAX);
         let mut halves = heapless::Vec::<Half<'_, '_>, { 2 * MOST_AT_ONCE }>::new();
         for (row, buffer) in own.iter().zip(scratch.chunks_exact_mut(room)) {
-            halves.push(Half { row, buffer, filled: 0, written: 0 }).map_err(|_| broken())?;
+            let lap = Lap::new(row.capacity.get());
+            halves
+                .push(Half { row, lap, pointers: None, buffer, filled: 0, written: 0 })
+                .map_err(|_| broken())?;
+        }
+        if queue.record.ring_type == RingType::INDIRECT_MEMCPY {
+            for pair in halves.chunks_exact_mut(2) {
+                find_storage(core, pair);
+            }
         }
         let mut filler = Filler { core, device, arch: core.kbin.arch().ok_or_else(broken)?, first, halves };
         for descs in instance.blocks() {
@@ -74,9 +83,19 @@ fn fill_instance<D: Device>(
     Ok(())
 }
 
+/// Tells the writing half of an indirect-copy ring where both halves lie.
+fn find_storage(core: &CoreView<'_>, pair: &mut [Half<'_, '_>]) {
+    let [tx, rx] = pair else { return };
+    let start = |half: &Half<'_, '_>| core.ring_block(half.row).map(DMem::address);
+    rx.pointers = Some(RingStorage { tx: start(tx), rx: start(rx) });
+}
+
 /// One half of a ring with what is not written yet.
 struct Half<'m, 's> {
     row: &'m RingRec,
+    lap: Lap,
+    /// For the half of an indirect-copy ring that writes: what its pointers may lead to.
+    pointers: Option<RingStorage>,
     buffer: &'s mut [u8],
     filled: usize,
     written: u64,
@@ -153,17 +172,18 @@ impl<D: Device> PairSink for Filler<'_, '_, '_, D> {
 }
 
 fn entry(len: u32, marks: Marks, meta: u32, address: u64) -> Result<Entry, Error> {
-    let control = control_word(len, FIRST_LAP, marks).ok_or_else(broken)?;
+    let control = control_word(len, 0, marks).ok_or_else(broken)?;
     Ok(Entry { control: control.into(), meta: meta.into(), address: address.into() })
 }
 
 impl Half<'_, '_> {
-    fn push<D: Device>(&mut self, core: &CoreView<'_>, device: &D, entry: Entry) -> Result<(), Error> {
+    fn push<D: Device>(&mut self, core: &CoreView<'_>, device: &D, mut entry: Entry) -> Result<(), Error> {
         if self.filled == self.buffer.len() {
             self.flush(core, device)?;
         }
         let end = self.filled.saturating_add(size_of::<Entry>());
         let slot = self.buffer.get_mut(self.filled..end).ok_or_else(broken)?;
+        self.lap.stamp(&mut entry);
         slot.copy_from_slice(entry.as_bytes());
         self.filled = end;
         Ok(())
@@ -174,6 +194,14 @@ impl Half<'_, '_> {
             return Ok(());
         }
         let block = core.ring_block(self.row).ok_or_else(broken)?;
+        if let Some(storage) = &self.pointers {
+            let bytes = self.buffer.get_mut(..self.filled).ok_or_else(broken)?;
+            let entries = <[Entry]>::mut_from_bytes(bytes).map_err(|_| broken())?;
+            // Nothing that a file says becomes a ring pointer, so `relocated_rings` of the tally is 0.
+            if relocate(entries, storage)? != core.tally().relocated_rings.get() {
+                return Err(Error::internal(Stage::Stage, "ring pointers differ from their count"));
+            }
+        }
         write(device, block, self.written, self.buffer.get(..self.filled).ok_or_else(broken)?)?;
         self.written = self.written.saturating_add(u64::try_from(self.filled).unwrap_or(0));
         self.filled = 0;

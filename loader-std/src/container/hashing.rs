@@ -7,11 +7,15 @@ use loader_core::container::{Algorithm, Hasher};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 /// Buffers that go round.
 const BUFFERS: usize = 2;
+/// Bytes of a buffer: as few as keep both threads busy.
+const BYTES: usize = 32 << 10;
+/// Bytes of the thread's stack. The digest's state is all that lies there.
+const STACK: usize = 64 << 10;
 
 /// Bytes to digest: a part of a buffer.
 type Piece = (Algorithm, Arc<Vec<u8>>, Range<usize>);
@@ -19,7 +23,7 @@ type Piece = (Algorithm, Arc<Vec<u8>>, Range<usize>);
 /// The thread, and the ways to and from it.
 pub(super) struct Hashing<'scope> {
     thread: ScopedJoinHandle<'scope, Option<[u8; 32]>>,
-    there: Sender<Piece>,
+    there: SyncSender<Piece>,
     back: Receiver<Arc<Vec<u8>>>,
     free: Vec<Arc<Vec<u8>>>,
 }
@@ -30,15 +34,18 @@ impl<'scope> Hashing<'scope> {
     /// # Errors
     /// The system has no thread to give.
     pub(super) fn start(scope: &'scope Scope<'scope, '_>) -> io::Result<Self> {
-        let ((there, pieces), (used, back)) = (channel(), channel());
-        let thread = Builder::new().name("digest".to_owned());
+        // No more messages than buffers are ever on their way, so nobody waits to send one.
+        let ((there, pieces), (used, back)) = (sync_channel(BUFFERS), sync_channel(BUFFERS));
+        let thread = Builder::new().name("digest".to_owned()).stack_size(STACK);
         let thread = thread.spawn_scoped(scope, move || digest(&pieces, &used))?;
         Ok(Self { thread, there, back, free: (0..BUFFERS).map(|_| Arc::default()).collect() })
     }
 
     /// A buffer that nobody reads; waits for the thread if both are on their way.
     pub(super) fn buffer(&mut self) -> Arc<Vec<u8>> {
-        self.free.pop().or_else(|| self.back.recv().ok()).unwrap_or_default()
+        let mut buffer = self.free.pop().or_else(|| self.back.recv().ok()).unwrap_or_default();
+        Arc::make_mut(&mut buffer).resize(BYTES, 0);
+        buffer
     }
 
     /// Gives a buffer back that was not digested.
@@ -59,7 +66,7 @@ impl<'scope> Hashing<'scope> {
     }
 }
 
-fn digest(pieces: &Receiver<Piece>, used: &Sender<Arc<Vec<u8>>>) -> Option<[u8; 32]> {
+fn digest(pieces: &Receiver<Piece>, used: &SyncSender<Arc<Vec<u8>>>) -> Option<[u8; 32]> {
     let mut hasher = None;
     for (algorithm, buffer, part) in pieces {
         let hasher = hasher.get_or_insert_with(|| Hasher::new(algorithm));

@@ -1,5 +1,6 @@
 //! One pass over a file, everything S0 and S1 find out about it, refused or not.
 
+use super::both::{Both, Unheard};
 use super::hashing::Hashing;
 use crate::file::Buffers;
 use loader_core::container::{
@@ -95,30 +96,49 @@ pub fn survey<S: Source>(
     ask: Ask,
     progress: impl FnMut(u64),
 ) -> Result<Survey, Error> {
-    let mut work = buffers.workspace();
-    let input = std::mem::take(&mut work.input);
+    survey_with(source, buffers, policy, limits, ask, &mut Unheard, progress)
+}
+
+/// The same, with the pass's events told to `also` as well. What it answers ends the pass.
+///
+/// # Errors
+/// The source's refusal to be read.
+pub fn survey_with<S: Source, E: Events>(
+    source: &mut S,
+    buffers: &mut Buffers,
+    policy: &Policy,
+    limits: &Limits,
+    ask: Ask,
+    also: &mut E,
+    progress: impl FnMut(u64),
+) -> Result<Survey, Error> {
     let digesting = Digesting::of(policy);
+    let beside = digesting != Digesting::Skip && source.len().is_some_and(|len| len >= LARGE);
+    let mut work = if beside { buffers.without_input() } else { buffers.workspace() };
+    let input = std::mem::take(&mut work.input);
     let reader = Reader::new(source.len(), work, limits, policy, digesting);
     let whole = ask.file_digest.then(Sha256::new);
-    let mut pass = Pass { reader, gather: Gather::new(ask), whole, at: 0, done: false, progress };
-    if digesting != Digesting::Skip && source.len().is_some_and(|len| len >= LARGE) {
+    let events = Both { first: Gather::new(ask), second: also };
+    let mut pass = Pass { reader, events, whole, at: 0, done: false, progress };
+    if beside {
         thread::scope(|scope| match Hashing::start(scope) {
             Ok(hashing) => pass.run_beside(source, hashing),
-            Err(_) => pass.run(source, input),
+            // No thread to be had: the reader digests as well.
+            Err(_) => pass.run(source, &mut vec![0; Buffers::INPUT]),
         })?;
     } else {
         pass.run(source, input)?;
     }
-    let Pass { mut reader, mut gather, whole, at, .. } = pass;
-    let outcome = reader.finish(&mut gather);
+    let Pass { mut reader, mut events, whole, at, .. } = pass;
+    let outcome = reader.finish(&mut events);
     let size = source.len().unwrap_or(at);
-    Ok(gather.into_survey(size, whole.map(|whole| whole.finalize().into()), &reader, outcome))
+    Ok(events.first.into_survey(size, whole.map(|whole| whole.finalize().into()), &reader, outcome))
 }
 
 /// A survey that is under way.
-struct Pass<'w, P> {
+struct Pass<'w, 'e, E, P> {
     reader: Reader<'w>,
-    gather: Gather,
+    events: Both<'e, Gather, E>,
     whole: Option<Sha256>,
     /// File bytes taken so far.
     at: u64,
@@ -127,7 +147,7 @@ struct Pass<'w, P> {
     progress: P,
 }
 
-impl<P: FnMut(u64)> Pass<'_, P> {
+impl<E: Events, P: FnMut(u64)> Pass<'_, '_, E, P> {
     fn run<S: Source>(&mut self, source: &mut S, input: &mut [u8]) -> Result<(), Error> {
         while self.wants_more() {
             let count = source.read_at(self.at, input)?;
@@ -145,7 +165,6 @@ impl<P: FnMut(u64)> Pass<'_, P> {
         while self.wants_more() {
             let mut buffer = hashing.buffer();
             let bytes = Arc::make_mut(&mut buffer);
-            bytes.resize(Buffers::INPUT, 0);
             let count = source.read_at(self.at, bytes)?;
             bytes.truncate(count);
             if count == 0 {
@@ -178,7 +197,7 @@ impl<P: FnMut(u64)> Pass<'_, P> {
             whole.update(piece);
         }
         self.at += piece.len() as u64;
-        self.done = self.done || self.reader.feed(piece, &mut self.gather) == Progress::Done;
+        self.done = self.done || self.reader.feed(piece, &mut self.events) == Progress::Done;
         (self.progress)(self.at);
     }
 }

@@ -15,17 +15,37 @@ pub struct Selected<'m> {
     pub content: &'m [u8],
 }
 
-/// The first match. The search is not anchored, so `.` also matches in `sg00/def-json.bak`;
-/// `strict` anchors it at the end.
+/// What a pattern finds. The search is not anchored, so `.` also matches in `sg00/def-json.bak`; a strict one
+/// ends where the name ends.
+#[derive(Clone, Debug)]
+pub struct Selector(Regex);
+
+impl Selector {
+    /// A selector by that pattern.
+    ///
+    /// # Errors
+    /// N111 for a bad pattern.
+    pub fn new(pattern: &str, strict: bool) -> Result<Self, Refusal> {
+        let anchored = if strict { format!("(?:{pattern})$") } else { pattern.to_owned() };
+        let bad = |_| Refusal::named(ToolCode::BadPattern, pattern.as_bytes());
+        Regex::new(&anchored).map(Self).map_err(bad)
+    }
+
+    /// True if the pattern is found in the name.
+    #[must_use]
+    pub fn finds(&self, name: &[u8]) -> bool {
+        self.0.is_match(name)
+    }
+}
+
+/// The first match.
 pub(super) fn first<'m>(
     members: &'m impl Members,
     pattern: &str,
     strict: bool,
 ) -> Result<Selected<'m>, Refusal> {
-    let anchored = if strict { format!("(?:{pattern})$") } else { pattern.to_owned() };
-    let bad = |_| Refusal::named(ToolCode::BadPattern, pattern.as_bytes());
-    let regex = Regex::new(&anchored).map_err(bad)?;
-    let found = members.names().find(|name| regex.is_match(name));
+    let selector = Selector::new(pattern, strict)?;
+    let found = members.names().find(|name| selector.finds(name));
     let selected = found.and_then(|name| Some(Selected { name, content: members.content(name)? }));
     selected.ok_or_else(|| Refusal::absent(pattern.as_bytes()))
 }

@@ -1,5 +1,7 @@
 //! What a load found in its file, how long it took and what it used.
 
+use super::usage::CoreMemory;
+use crate::cache::Role;
 use loader_core::arch::Arch;
 use loader_core::arena::Arena;
 use loader_core::container::{DigestVerdict, Header};
@@ -58,6 +60,14 @@ pub struct Facts {
     pub streamed: bool,
     /// Bytes of members that were held in memory, outside the arena.
     pub payload_bytes: u64,
+    /// Multiply-accumulate operations that the compiler counted; `None` if the file does not say.
+    pub mac_count: Option<u64>,
+    /// The file's model id folded to 64 bits, as traces have it.
+    pub trace_id: u64,
+    /// What each core held when the model was registered.
+    pub memory: Vec<CoreMemory>,
+    /// How the load came to its parse; `None` if it was not asked of the parse cache.
+    pub role: Option<Role>,
     /// Arena in use after each stage.
     pub usage: Vec<Usage>,
 }
@@ -96,6 +106,15 @@ impl Clock {
         let now = Instant::now();
         self.start += now - self.last;
         self.last = now;
+    }
+
+    /// What other stages took before, on behalf of this load.
+    pub(super) const fn adopt(&mut self, times: LoadTimes) {
+        self.times = times;
+    }
+
+    pub(super) const fn times(&self) -> LoadTimes {
+        self.times
     }
 
     pub(super) fn finish(mut self) -> LoadTimes {

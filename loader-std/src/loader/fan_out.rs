@@ -8,6 +8,14 @@ use loader_core::source::Payload;
 use loader_core::stage::{SCRATCH_BYTES, fill_core, stage};
 use std::thread;
 
+/// Makes the thread of core `index`.
+pub type Worker = fn(usize) -> thread::Builder;
+
+/// A thread that is named after its core.
+pub fn worker(index: usize) -> thread::Builder {
+    thread::Builder::new().name(format!("stage-{index}"))
+}
+
 /// Fills a placed model on `threads` threads: 0 is one per core, 1 fills the cores one after the other.
 ///
 /// Every thread is joined before the outcome is decided. A thread that cannot be made or that panics is its
@@ -21,6 +29,7 @@ pub fn fill<'m, P, D>(
     device: &D,
     policy: &Policy,
     threads: usize,
+    worker: Worker,
 ) -> Result<(), Error>
 where
     P: Payload<'m> + Copy + Send,
@@ -38,7 +47,7 @@ where
                     let mut scratch = vec![0; SCRATCH_BYTES];
                     fill_core(&mut payload, plan, index, device, policy, &mut scratch)
                 };
-                thread::Builder::new().name(format!("stage-{index}")).spawn_scoped(scope, work)
+                worker(index).spawn_scoped(scope, work)
             })
             .collect();
         let mut first = Ok(());

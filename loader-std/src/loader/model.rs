@@ -1,12 +1,15 @@
 //! Guards: a loaded model that is unloaded when dropped, and a use that keeps one on the device.
 
+use super::Loader;
 use super::facts::{Facts, LoadTimes};
+use super::io::IoEntry;
 use super::registry::Entry;
-use super::{Loader, lock};
+use super::state::State;
+use super::usage::MemoryLog;
 use loader_core::device::Device;
 use loader_core::error::Error;
 use loader_core::plan::Plan;
-use loader_core::plan::record::{Bridge, Registered};
+use loader_core::plan::record::{Bridge, Handle, Registered};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,20 +17,32 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Model<'l, 'm, D: Device> {
     loader: &'l Loader<D>,
-    h_nn: u32,
+    handle: Handle,
     plan: Plan<'m>,
     facts: Facts,
 }
 
 impl<'l, 'm, D: Device> Model<'l, 'm, D> {
-    pub(super) const fn new(loader: &'l Loader<D>, h_nn: u32, plan: Plan<'m>, facts: Facts) -> Self {
-        Self { loader, h_nn, plan, facts }
+    pub(super) const fn new(loader: &'l Loader<D>, handle: Handle, plan: Plan<'m>, facts: Facts) -> Self {
+        Self { loader, handle, plan, facts }
     }
 
-    /// Its public handle.
+    /// Its public id.
     #[must_use]
     pub const fn h_nn(&self) -> u32 {
-        self.h_nn
+        self.handle.h_nn.get()
+    }
+
+    /// What a caller of the reference's public interface would get (staging.md §5.1).
+    #[must_use]
+    pub const fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// The memory breakdown, one block of lines per core in core order, as it was when all cores were built.
+    #[must_use]
+    pub fn memory_log(&self) -> MemoryLog<'_> {
+        MemoryLog { name: self.handle.name, cores: &self.facts.memory }
     }
 
     /// Its key in the model tables of its cores.
@@ -72,14 +87,14 @@ impl<'l, 'm, D: Device> Model<'l, 'm, D> {
     /// As [`Loader::unload`].
     pub fn unload(self, deadline: Duration) -> Result<(), Error> {
         // The drop that follows finds nothing left to do.
-        self.loader.unload(self.h_nn, deadline)
+        self.loader.unload(self.h_nn(), deadline)
     }
 }
 
 impl<D: Device> Drop for Model<'_, '_, D> {
     fn drop(&mut self) {
         // Already unloaded, or still in use by somebody who frees it at the end: both are fine here.
-        let _ = self.loader.unload(self.h_nn, Duration::ZERO);
+        let _ = self.loader.unload(self.h_nn(), Duration::ZERO);
     }
 }
 
@@ -96,7 +111,7 @@ impl<'l, D: Device> Use<'l, D> {
         let found = Self { loader, entry };
         // Between the look-up and now it may have been unloaded; then this use is one too many.
         let h_nn = found.entry.record().h_nn.get();
-        let still = lock(&loader.registry).get(h_nn);
+        let still = loader.registry.lock().get(h_nn);
         still.map(|_| found)
     }
 
@@ -104,6 +119,36 @@ impl<'l, D: Device> Use<'l, D> {
     #[must_use]
     pub fn record(&self) -> &Registered {
         self.entry.record()
+    }
+
+    /// Inputs by name.
+    #[must_use]
+    pub fn inputs(&self) -> &[IoEntry] {
+        &self.entry.io().inputs
+    }
+
+    /// Outputs by name.
+    #[must_use]
+    pub fn outputs(&self) -> &[IoEntry] {
+        &self.entry.io().outputs
+    }
+
+    /// Topologies of replica groups, kept for collectives (staging.md §3.5 R6).
+    #[must_use]
+    pub fn replica_groups(&self) -> &[Vec<Vec<u32>>] {
+        self.entry.replica_groups()
+    }
+
+    /// Slots of the datastore that list it, by subgraph.
+    #[must_use]
+    pub fn nodes(&self) -> &[u8] {
+        self.entry.nodes()
+    }
+
+    /// Where it is in its life: registered, or draining once somebody unloads it.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.entry.life().state()
     }
 
     /// What its cores have in common.

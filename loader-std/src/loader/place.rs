@@ -1,16 +1,23 @@
 //! The stages that need a device: S4 and S5, and all of them in one call.
 
+use super::facts::Clock;
 use super::fan_out::fill;
-use super::prepared::{Held, Prepared, prepare, prepare_streamed};
-use super::registry::Entry;
-use super::{LoadError, LoadOptions, Loader, Memory, Model, StreamMemory, lock};
-use loader_core::container::Resident;
-use loader_core::device::{CoreId, Device};
+use super::prepared::{Held, Prepared, Work, prepare, prepare_streamed};
+use super::registry::{Entry, Origin};
+use super::shared::{Parse, SharedMembers, parse_key};
+use super::state::{Life, State};
+use super::usage::CoreMemory;
+use super::{LoadError, LoadOptions, Loader, Memory, Model, StreamMemory};
+use crate::cache::Role;
+use loader_core::container::{Header, HeaderView, Resident};
+use loader_core::device::{CoreId, Device, Usage};
 use loader_core::error::Error;
-use loader_core::plan::record::LoadParams;
-use loader_core::plan::{Plan, Request, place};
+use loader_core::lower::record::Text;
+use loader_core::plan::record::{Handle, LoadParams, ModelNode};
+use loader_core::plan::{CoreView, Plan, Request, Shortage, place_explained};
 use loader_core::source::Source;
 use loader_core::stage::{stage, unload};
+use std::time::Duration;
 
 impl<D: Device + Sync> Loader<D> {
     /// Loads a file that is in memory: all stages, then registers the model.
@@ -23,7 +30,16 @@ impl<D: Device + Sync> Loader<D> {
         memory: &'m mut Memory,
         options: &LoadOptions,
     ) -> Result<Model<'l, 'm, D>, LoadError> {
-        self.place(prepare(file, memory, options)?)
+        let Some(header) = HeaderView::of(file).map(Header::parse) else {
+            return self.place(prepare(file, memory, options)?);
+        };
+        let mut clock = Clock::new();
+        let parse = || prepare(file, &mut *memory, options).map(Parse::of);
+        let parsed = self.parses.load(parse_key(&header, options), parse)?;
+        clock.adopt(parsed.times);
+        let work = |arena, notes: &[_], usage: &[_]| Work::resumed(arena, options, clock, (notes, usage));
+        // The record is held until the model is registered (staging.md §3.5 R7).
+        self.place_as(parsed.prepared(memory, work)?, Some(parsed.role()))
     }
 
     /// Loads a file as a stream, within the memory given: all stages, then registers the model. Cores are
@@ -46,56 +62,160 @@ impl<D: Device + Sync> Loader<D> {
     /// The first refusal; the device is as before then.
     pub fn place<'l, 'm, S: Source>(
         &'l self,
+        prepared: Prepared<'m, S>,
+    ) -> Result<Model<'l, 'm, D>, LoadError> {
+        self.place_as(prepared, None)
+    }
+
+    fn place_as<'l, 'm, S: Source>(
+        &'l self,
         mut prepared: Prepared<'m, S>,
+        role: Option<Role>,
     ) -> Result<Model<'l, 'm, D>, LoadError> {
         prepared.work.clock.resume();
-        match self.finish(&mut prepared) {
-            Ok((plan, h_nn)) => Ok(Model::new(self, h_nn, plan, prepared.facts())),
+        let mut shortage = None;
+        match self.finish(&mut prepared, &mut shortage) {
+            Ok((plan, handle)) => {
+                Ok(Model::new(self, handle, plan, prepared.facts(self.memory(&plan), role)))
+            }
             Err(error) => {
-                let Prepared { work, container, .. } = &prepared;
-                Err(work.refused(error, Some(container.header)).named(&container.table))
+                let header = prepared.container.header;
+                let refused = prepared.work.refused(error, Some(header));
+                let refused = refused.named_by(|id| prepared.name_of(id));
+                Err(match shortage {
+                    Some(shortage) => {
+                        let name = header.name.as_bytes();
+                        let name = Text::new(name.get(..255).unwrap_or(name)).unwrap_or_default();
+                        refused.with_usage(self.usage_table(&shortage, name))
+                    }
+                    None => refused,
+                })
             }
         }
     }
 
-    fn finish<'m, S: Source>(&self, prepared: &mut Prepared<'m, S>) -> Result<(Plan<'m>, u32), Error> {
-        let lnc = prepared.lnc();
-        let Prepared { work, container, kbins, held, .. } = prepared;
-        let options = work.options;
+    fn finish<'m, S: Source>(
+        &self,
+        prepared: &mut Prepared<'m, S>,
+        shortage: &mut Option<Shortage>,
+    ) -> Result<(Plan<'m>, Handle), Error> {
+        let (options, header) = (prepared.work.options, prepared.container.header);
         let request = Request {
-            name: container.header.name.as_bytes(),
+            name: header.name.as_bytes(),
             core: CoreId(options.core),
-            vcore_size: u16::try_from(lnc).unwrap_or(u16::MAX),
-            h_model: options.h_model.map_or_else(|| lock(&self.registry).next_model(), Ok)?,
+            vcore_size: u16::try_from(prepared.lnc()).unwrap_or(u16::MAX),
+            h_model: options.h_model.map_or_else(|| self.registry.lock().next_model(), Ok)?,
             params: params(&options),
             owned: (0, self.device.cores()),
             policy: &options.policy,
             limits: &options.limits,
         };
-        let arena = &mut work.arena;
+        if let Some(membership) = options.collective {
+            membership.check(&prepared.kbins)?;
+        }
+        let life = Life::new();
+        let plan = self.plan(prepared, &request, shortage)?;
+        life.reach(State::Building);
+        self.guarded(&plan, || self.fill(prepared, &plan))?;
+        life.reach(State::Resident);
+        let h_nn = self.guarded(&plan, || self.register(prepared, &plan, &request, life))?;
+        let handle = self.registry.lock().open(h_nn);
+        let handle = handle.inspect_err(|_| {
+            // Registered already: unloading it gives everything back (staging.md §13.2, F17).
+            let _ = self.unload(h_nn, Duration::ZERO);
+        })?;
+        prepared.work.clock.lap(|times| &mut times.register);
+        Ok((plan, handle))
+    }
+
+    /// S4, first half: every block, on this thread.
+    fn plan<'m, S: Source>(
+        &self,
+        prepared: &mut Prepared<'m, S>,
+        request: &Request<'_>,
+        shortage: &mut Option<Shortage>,
+    ) -> Result<Plan<'m>, Error> {
+        let Prepared { work, container, kbins, held, .. } = prepared;
+        let (device, arena) = (&self.device, &mut work.arena);
         let plan = self.with_pages(|pages| match held {
             Held::Resident(bytes) => {
                 let mut payload = Resident::new(*container, bytes);
-                place(&mut payload, kbins, &self.device, &request, pages, arena)
+                place_explained(&mut payload, kbins, device, request, pages, arena, shortage)
             }
-            Held::Streamed(payload, _) => place(&mut **payload, kbins, &self.device, &request, pages, arena),
+            Held::Shared(parse) => {
+                place_explained(&mut SharedMembers(parse), kbins, device, request, pages, arena, shortage)
+            }
+            Held::Streamed(payload, _) => {
+                place_explained(&mut **payload, kbins, device, request, pages, arena, shortage)
+            }
         })?;
         work.clock.lap(|times| &mut times.plan);
         work.used("plan");
-        self.guarded(&plan, || match held {
+        work.lost_positions(&plan);
+        Ok(plan)
+    }
+
+    /// S4, second half: every byte, on one thread per core or on this one.
+    fn fill<'m, S: Source>(&self, prepared: &mut Prepared<'m, S>, plan: &Plan<'m>) -> Result<(), Error> {
+        let Prepared { work, container, held, .. } = prepared;
+        let LoadOptions { policy, threads, worker, .. } = work.options;
+        match held {
             Held::Resident(bytes) => {
-                let payload = Resident::new(*container, bytes);
-                fill(payload, &plan, &self.device, &options.policy, options.threads)
+                fill(Resident::new(*container, bytes), plan, &self.device, &policy, threads, worker)
             }
-            Held::Streamed(payload, scratch) => {
-                stage(&mut **payload, &plan, &self.device, &options.policy, scratch)
-            }
-        })?;
+            Held::Shared(parse) => fill(SharedMembers(parse), plan, &self.device, &policy, threads, worker),
+            Held::Streamed(payload, scratch) => stage(&mut **payload, plan, &self.device, &policy, scratch),
+        }?;
         work.clock.lap(|times| &mut times.stage);
-        let entry = Entry::new(&plan, &container.header, &request);
-        let h_nn = self.guarded(&plan, || lock(&self.registry).insert(entry))?;
-        work.clock.lap(|times| &mut times.register);
-        Ok((plan, h_nn))
+        Ok(())
+    }
+
+    /// S5: enters a model into the registry and, as far as there is room, the datastore.
+    fn register<S: Source>(
+        &self,
+        prepared: &mut Prepared<'_, S>,
+        plan: &Plan<'_>,
+        request: &Request<'_>,
+        life: Life,
+    ) -> Result<u32, Error> {
+        let Prepared { work, container, io, mac_count, .. } = prepared;
+        let entry = Entry::new(
+            plan,
+            request,
+            Origin {
+                header: &container.header,
+                io: io.clone(),
+                mac_count: mac_count.unwrap_or(0),
+                global_id: work.options.collective.map_or(0, |membership| membership.rank()),
+                life,
+            },
+        );
+        self.registry.lock().insert(entry, |entry, h_nn| {
+            let uuid = entry.record().uuid;
+            let mut datastore = self.datastore.lock();
+            let mut slots = Vec::new();
+            for (index, core) in (0u8..).zip(plan.cores()) {
+                match datastore.insert(ModelNode::of(&core, h_nn, index, &uuid)) {
+                    Ok(slot) => slots.push(slot),
+                    Err(full) => work.note(full.subgraph(index)),
+                }
+            }
+            entry.listed(slots);
+        })
+    }
+
+    /// What the cores of a model hold, the model included.
+    fn memory(&self, plan: &Plan<'_>) -> Vec<CoreMemory> {
+        let of = |core: CoreView<'_>| {
+            let row = self.usage(core.core());
+            CoreMemory {
+                core: core.core(),
+                total: row.total(),
+                shared_scratchpad: row.get(Usage::Scratchpad),
+                breakdown: core.breakdown(),
+            }
+        };
+        plan.cores().map(of).collect()
     }
 
     /// Runs the next step of a load; if it fails, the plan's memory is given back.

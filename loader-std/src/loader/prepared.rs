@@ -1,18 +1,25 @@
 //! The stages that need no device: S0 to S3.
 
-use super::facts::{Clock, Facts, Usage};
+use super::facts::{Clock, Facts, LoadTimes, Usage};
+use super::io::Io;
+use super::shared::Parse;
+use super::usage::CoreMemory;
 use super::{LoadError, LoadOptions, Memory, StreamMemory};
+use crate::cache::Role;
 use crate::container::VecStore;
 use crate::file::Buffers;
-use loader_core::arch::Arch;
+use loader_core::arch::{Arch, Engine};
 use loader_core::arena::Arena;
 use loader_core::container::{
     Container, Header, HeaderView, KEEP_BYTES, Resident, Streamed, guard, scan, unpack,
 };
-use loader_core::error::{Error, NoteList, Stage};
+use loader_core::error::{Error, NoteList, Notes, Stage, StageCode};
 use loader_core::lower::{Kbins, lower};
 use loader_core::manifest;
-use loader_core::source::{Payload, Source};
+use loader_core::plan::Plan;
+use loader_core::source::{MemberId, MemberNames, Payload, Source};
+use loader_core::stage::register::{MEMBER, fold_uuid, mac_count as statistics};
+use std::sync::Arc;
 
 /// Remarks that a load keeps.
 const MOST_NOTES: usize = 64;
@@ -22,6 +29,8 @@ const MOST_NOTES: usize = 64;
 pub(super) enum Held<'m, S: Source> {
     /// In memory.
     Resident(Vec<u8>),
+    /// In memory that other loads may share.
+    Shared(Arc<Parse>),
     /// In the file; and the scratch that fills cores.
     Streamed(Box<Streamed<'m, 'm, S>>, &'m mut [u8]),
 }
@@ -33,11 +42,20 @@ pub struct Prepared<'m, S: Source> {
     pub(super) container: Container<'m>,
     pub(super) kbins: Kbins<'m>,
     pub(super) held: Held<'m, S>,
-    arch: Arch,
+    pub(super) io: Io,
+    pub(super) mac_count: Option<u64>,
+    pub(super) arch: Arch,
 }
 
 /// A prepared file that is held in memory.
 pub type PreparedResident<'m> = Prepared<'m, &'static [u8]>;
+
+/// What S2 and S3 give.
+struct Lowered<'m> {
+    kbins: Kbins<'m>,
+    io: Io,
+    arch: Arch,
+}
 
 /// What goes through all stages.
 #[derive(Debug)]
@@ -50,6 +68,24 @@ pub(super) struct Work<'m> {
 }
 
 impl<'m> Work<'m> {
+    /// The work of a load that shares a parse: what was remarked and used by then is its own, too.
+    pub(super) fn resumed(
+        memory: &'m mut [u8],
+        options: &LoadOptions,
+        clock: Clock,
+        (notes, usage): (&[Error], &[Usage]),
+    ) -> Result<Self, Error> {
+        let mut work = Self::new(memory, options, clock)?;
+        notes.iter().for_each(|&note| work.note(note));
+        work.usage = usage.to_vec();
+        Ok(work)
+    }
+
+    /// Remarks, arena in use and times so far.
+    pub(super) fn into_parts(self) -> (Vec<Error>, Vec<Usage>, LoadTimes) {
+        (self.notes.kept().to_vec(), self.usage, self.clock.times())
+    }
+
     fn new(memory: &'m mut [u8], options: &LoadOptions, clock: Clock) -> Result<Self, Error> {
         let arena = Arena::new(memory).map_err(|full| Error::arena(Stage::Unpack, full))?;
         Ok(Self { options: *options, arena, clock, notes: NoteList::new(), usage: Vec::new() })
@@ -59,12 +95,42 @@ impl<'m> Work<'m> {
         self.usage.push(Usage::of(&self.arena, stage));
     }
 
+    /// Takes a remark.
+    pub(super) fn note(&mut self, note: Error) {
+        self.notes.note(note);
+    }
+
+    /// Remarks on engines whose position map was too long to keep.
+    pub(super) fn lost_positions(&mut self, plan: &Plan<'_>) {
+        for (index, core) in (0u8..).zip(plan.cores()) {
+            let lost = |engine: &Engine| core.positions_lost(*engine);
+            for engine in Engine::ALL.into_iter().filter(lost) {
+                let lost = Error::new(Stage::Plan, StageCode::PositionsLost).subgraph(index);
+                let most = u64::from(self.options.limits.position_entries);
+                self.note(lost.name(engine.key().as_bytes()).numbers(most, 0));
+            }
+        }
+    }
+
     pub(super) fn refused(&self, error: Error, header: Option<Header>) -> LoadError {
         LoadError::new(error, header, self.notes.kept())
     }
 
+    /// The count of operations in the statistics member, with a remark if there is none.
+    fn mac_count<P: Payload<'m>>(&mut self, payload: &P) -> Option<u64> {
+        let Some(member) = payload.table().find(&[MEMBER]) else {
+            self.note(Error::new(Stage::Register, StageCode::NoStatistics));
+            return None;
+        };
+        let count = payload.borrow(member.id).and_then(|bytes| statistics(bytes, &self.options.limits));
+        if count.is_none() {
+            self.note(Error::new(Stage::Register, StageCode::StatisticsUnread).member(member.id));
+        }
+        count
+    }
+
     /// S2 and S3.
-    fn read<P: Payload<'m>>(&mut self, payload: &mut P) -> Result<(Kbins<'m>, Arch), Error> {
+    fn read<P: Payload<'m>>(&mut self, payload: &mut P) -> Result<Lowered<'m>, Error> {
         let Self { options: LoadOptions { limits, policy, .. }, arena, notes, .. } = self;
         let manifest = manifest::parse(payload, arena, limits, policy, notes)?;
         self.clock.lap(|times| &mut times.manifest);
@@ -74,7 +140,8 @@ impl<'m> Work<'m> {
         self.clock.lap(|times| &mut times.lower);
         self.used("lower");
         // What has no architecture was refused, unless the policy is that of a tool.
-        Ok((kbins, manifest.kelf().arch().unwrap_or(Arch::Sunda)))
+        let arch = manifest.kelf().arch().unwrap_or(Arch::Sunda);
+        Ok(Lowered { kbins, io: Io::of(&manifest.io()), arch })
     }
 }
 
@@ -102,8 +169,10 @@ pub fn prepare<'m>(
     work.used("unpack");
     let bytes = store.into_bytes();
     let read = work.read(&mut Resident::new(container, &bytes));
-    let (kbins, arch) = read.map_err(|error| work.refused(error, found).named(&container.table))?;
-    Ok(Prepared { work, container, kbins, held: Held::Resident(bytes), arch })
+    let lowered = read.map_err(|error| work.refused(error, found).named(&container.table))?;
+    let Lowered { kbins, io, arch } = lowered;
+    let mac_count = work.mac_count(&Resident::new(container, &bytes));
+    Ok(Prepared { work, container, kbins, held: Held::Resident(bytes), io, mac_count, arch })
 }
 
 /// Prepares a file that is read as a stream, once for every pass.
@@ -129,8 +198,11 @@ pub fn prepare_streamed<'m, S: Source>(
     work.clock.lap(|times| &mut times.unpack);
     work.used("unpack");
     let read = work.read(&mut payload);
-    let (kbins, arch) = read.map_err(|error| work.refused(error, header).named(&container.table))?;
-    Ok(Prepared { work, container, kbins, held: Held::Streamed(Box::new(payload), scratch), arch })
+    let lowered = read.map_err(|error| work.refused(error, header).named(&container.table))?;
+    let Lowered { kbins, io, arch } = lowered;
+    let mac_count = work.mac_count(&payload);
+    let held = Held::Streamed(Box::new(payload), scratch);
+    Ok(Prepared { work, container, kbins, held, io, mac_count, arch })
 }
 
 impl<'m, S: Source> Prepared<'m, S> {
@@ -152,11 +224,20 @@ impl<'m, S: Source> Prepared<'m, S> {
         self.work.options.policy.lnc.unwrap_or(self.container.header.lnc_size).max(1)
     }
 
+    /// Name of a member.
+    pub(super) fn name_of(&self, id: MemberId) -> Option<&[u8]> {
+        match &self.held {
+            Held::Shared(parse) => parse.name_of(id),
+            Held::Resident(_) | Held::Streamed(..) => self.container.table.name_of(id),
+        }
+    }
+
     /// The load is over.
-    pub(super) fn facts(self) -> Facts {
-        let Self { work, container, held, arch, .. } = self;
+    pub(super) fn facts(self, memory: Vec<CoreMemory>, role: Option<Role>) -> Facts {
+        let Self { work, container, held, arch, mac_count, .. } = self;
         let (passes, payload_bytes) = match &held {
             Held::Resident(bytes) => (1, bytes.len() as u64),
+            Held::Shared(parse) => (1, parse.payload_bytes()),
             Held::Streamed(payload, _) => (payload.passes(), 0),
         };
         Facts {
@@ -168,6 +249,10 @@ impl<'m, S: Source> Prepared<'m, S> {
             passes,
             streamed: matches!(held, Held::Streamed(..)),
             payload_bytes,
+            mac_count,
+            trace_id: fold_uuid(&container.header.uuid),
+            memory,
+            role,
             usage: work.usage,
         }
     }

@@ -16,18 +16,36 @@ struct Known {
     member: Option<Vec<u8>>,
     header: Option<Header>,
     notes: Vec<Error>,
+    usage_table: Option<String>,
 }
 
 impl LoadError {
     pub(super) fn new(error: Error, header: Option<Header>, notes: &[Error]) -> Self {
-        Self(Box::new(Known { error, member: None, header, notes: notes.to_vec() }))
+        Self(Box::new(Known { error, member: None, header, notes: notes.to_vec(), usage_table: None }))
     }
 
     /// Resolves the member while its table is there.
-    pub(super) fn named(mut self, table: &MemberTable<'_>) -> Self {
-        let member = self.0.error.at.member.and_then(|id| table.name_of(id));
+    pub(super) fn named(self, table: &MemberTable<'_>) -> Self {
+        self.named_by(|id| table.name_of(id))
+    }
+
+    /// Resolves the member by whoever knows its name.
+    pub(super) fn named_by<'n>(mut self, name_of: impl Fn(MemberId) -> Option<&'n [u8]>) -> Self {
+        let member = self.0.error.at.member.and_then(name_of);
         self.0.member = member.map(<[u8]>::to_vec);
         self
+    }
+
+    /// Adds the table of who holds the memory that was missing.
+    pub(super) fn with_usage(mut self, table: String) -> Self {
+        self.0.usage_table = Some(table);
+        self
+    }
+
+    /// If the device ran out of memory: who held it by then, as lines of columns (staging.md §17.6).
+    #[must_use]
+    pub fn usage_table(&self) -> Option<&str> {
+        self.0.usage_table.as_deref()
     }
 
     /// The error.

@@ -2,6 +2,7 @@
 
 use super::window::stored;
 use super::{HEADER_SIZE, Options, PackError};
+use loader_core::container::Features;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -89,6 +90,15 @@ impl HeaderFields {
             self.tpb_per_node = node_list(list)?;
         }
         self.check()
+    }
+
+    /// The header of a file for logical cores of that many physical ones: `lnc_size`, and for more than one the
+    /// feature bit that makes it count (container.md §5.2, bit 10).
+    pub fn set_logical_core(&mut self, cores: usize) {
+        self.lnc_size = u32::try_from(cores).unwrap_or(u32::MAX);
+        if cores > 1 {
+            self.feature_bits |= Features::VNC.bits();
+        }
     }
 
     /// Refuses texts that are longer than their fields.

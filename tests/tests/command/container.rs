@@ -1,6 +1,6 @@
 //! `neffload verify`, `members`, `cat`, `extract`, `find`.
 
-use neffload_tests::command::{Scratch, document, run, status};
+use neffload_tests::command::{Scratch, document, run, run_piped, status};
 use neffload_tests::container::tar::{Tar, base};
 use neffload_tests::container::{File, judge};
 use neffload_tests::{fixture, fixture_files};
@@ -60,15 +60,17 @@ fn verify_takes_folders_and_says_what_is_wrong() {
 
 #[test]
 fn verify_reads_standard_input() {
-    use std::io::Write;
-    let mut child = neffload_tests::command::neffload()
-        .args(["verify", "-"])
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(&File::base().bytes()).unwrap();
-    assert_eq!(status(&child.wait_with_output().unwrap()), 0);
+    assert_eq!(status(&run_piped(["verify", "-"], &File::base().bytes())), 0);
+}
+
+#[test]
+fn verify_deep_names_the_member_and_the_way_out() {
+    let output = run(arguments(&["verify", "--deep"], &[&fixture("inf1-1core")]));
+    assert_eq!(status(&output), 1);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let line = text.lines().nth(1).unwrap();
+    assert!(line.contains("E204") && line.contains("kelf") && !line.contains("member "), "{line}");
+    assert!(line.contains("`verify` without `--deep`"), "{line}");
 }
 
 #[test]
@@ -196,4 +198,78 @@ fn find_lists_exactly_what_is_there() {
     std::fs::write(scratch.join("nothing"), vec![4; 100_000]).unwrap();
     let text = run(arguments(&["find"], &[&scratch.join("nothing")]));
     assert_eq!(String::from_utf8(text.stdout).unwrap(), "nothing in 1 file\n");
+}
+
+/// A stored zip of one entry: local header, the bytes as they are, central directory, end.
+fn stored_zip(name: &str, bytes: &[u8]) -> Vec<u8> {
+    let crc = neffload_tests::container::crc32(bytes).to_le_bytes();
+    let size = (bytes.len() as u32).to_le_bytes();
+    let common =
+        [&[20, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], &crc, &size, &size, &[name.len() as u8, 0, 0, 0]].concat();
+    let local = [b"PK\x03\x04", &common[..], name.as_bytes()].concat();
+    let central = [b"PK\x01\x02\x14\0", &common[..], &[0; 14], name.as_bytes()].concat();
+    let at = ((local.len() + bytes.len()) as u32).to_le_bytes();
+    let len = (central.len() as u32).to_le_bytes();
+    let end = [b"PK\x05\x06", &[0; 4][..], &[1, 0, 1, 0], &len, &at, &[0, 0]].concat();
+    [&local[..], bytes, &central, &end, b"and more bytes"].concat()
+}
+
+#[test]
+fn find_sees_into_a_stored_zip() {
+    let scratch = Scratch::new("find-zip");
+    let model = std::fs::read(fixture("cayman-2core")).unwrap();
+    let zip = stored_zip("archive/data.neff", &model);
+    let offset = 30 + "archive/data.neff".len();
+    assert_eq!(offset % 2, 1, "an odd offset");
+    std::fs::create_dir(scratch.join("sub")).unwrap();
+    std::fs::write(scratch.join("sub/model.pt"), &zip).unwrap();
+    std::fs::write(scratch.join("other"), b"nothing here").unwrap();
+    let answer = document(&run(arguments(&["find", "--json"], &[&scratch.join(".")])));
+    let [found] = &answer["found"].as_array().unwrap()[..] else { panic!("{answer}") };
+    assert_eq!(
+        (found["offset"].as_u64(), found["size"].as_u64()),
+        (Some(offset as u64), Some(model.len() as u64))
+    );
+    assert_eq!(found["verdict"]["accepted"], true);
+    let text = String::from_utf8(run(arguments(&["find"], &[&scratch.join(".")])).stdout).unwrap();
+    assert!(text.contains("accepted") && text.ends_with("1 NEFF in 2 files\n"), "{text}");
+}
+
+/// `FILE@OFFSET` gives what the file itself gives, in every subcommand that takes a FILE.
+#[test]
+fn an_offset_names_a_file_everywhere() {
+    let scratch = Scratch::new("offset");
+    let model = fixture("cayman-2core");
+    let zip = stored_zip("data.neff", &std::fs::read(&model).unwrap());
+    std::fs::write(scratch.join("model.pt"), zip).unwrap();
+    let inside = format!("{}@{}", scratch.join("model.pt").display(), 30 + "data.neff".len());
+    let inside = Path::new(&inside);
+    for words in [
+        &["inspect"][..],
+        &["verify", "--deep"],
+        &["verify"],
+        &["members", "--digests"],
+        &["memory"],
+        &["plan"],
+        &["load"],
+    ] {
+        let output = run(arguments(words, &[inside]));
+        assert_eq!(status(&output), 0, "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let both = |before: &[&str], after: &[&str]| {
+        let asked = |file: &Path| {
+            let output = run(arguments(before, &[file]).into_iter().chain(arguments(after, &[])));
+            assert_eq!(status(&output), 0, "{before:?}: {}", String::from_utf8_lossy(&output.stderr));
+            output.stdout
+        };
+        assert_eq!(asked(inside), asked(&model), "{before:?}");
+    };
+    both(&["members", "--json", "--digests"], &[]);
+    both(&["cat"], &["neff.json"]);
+    both(&["info", "--json"], &["getKelf"]);
+    both(&["pack", "--uncompressed"], &["-"]);
+    let folder = scratch.join("out");
+    let output = run(arguments(&["extract"], &[inside]).into_iter().chain(arguments(&["-C"], &[&folder])));
+    assert_eq!(status(&output), 0);
+    assert!(folder.join("neff.json").is_file());
 }

@@ -4,8 +4,10 @@ use loader_core::limits::Limits;
 use loader_core::policy::Policy;
 use loader_std::container::{Ask, survey};
 use loader_std::file::Buffers;
-use neffload_tests::command::{Scratch, document, run, status};
-use neffload_tests::{fixture, fixture_files, neffpack, real_files, skip};
+use loader_std::pack::{Compression, Options};
+use neffload_tests::build::{filler, to_neff};
+use neffload_tests::command::{Scratch, document, peak_piped, run, run_piped, status};
+use neffload_tests::{fixture, fixture_files, fixtures, neffpack, real_files, skip};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -115,22 +117,41 @@ fn a_refused_file_still_shows_what_was_established() {
 
 #[test]
 fn standard_input_is_a_file_too() {
-    use std::io::Write;
-    use std::process::Stdio;
-    let mut child = neffload_tests::command::neffload()
-        .args(["inspect", "--json", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(&std::fs::read(fixture("sunda-1core")).unwrap()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let mut direct = inspected(&fixture("sunda-1core"));
-    let mut piped = document(&output);
+    let file = fixture("sunda-1core");
+    let mut direct = inspected(&file);
+    let mut piped = document(&run_piped(["inspect", "--json", "-"], &std::fs::read(&file).unwrap()));
     for one in [&mut direct, &mut piped] {
         one["table"].take();
     }
     assert_eq!(direct, piped);
+}
+
+/// A model of 48 MiB with its manifests at the end, read from a pipe, costs no more memory than one of 20 KB.
+#[test]
+fn blobs_are_not_kept() {
+    let made = fixtures::named("cayman-2core");
+    let mut tree = made.tree.clone();
+    tree.insert("sg00/weights.npy".to_owned(), filler(7, 48 << 20));
+    let options = Options { compression: Some(Compression::None), ..made.options.clone() };
+    let last = ["kelf-0.json", "sg00/def.json", "sg01/def.json", "neff.json"];
+    let (small, large) = (made.bytes(), to_neff(&tree, &[], &last, &options).unwrap());
+    for words in [
+        &["inspect", "-"][..],
+        &["inspect", "--json", "-"],
+        &["info", "-", "getKelf"],
+        &["info", "-", "getNumNc"],
+        &["info", "-", "findInNeff", "neff"],
+        &["verify", "-"],
+    ] {
+        let (output, more) = peak_piped(words, &large);
+        let (before, less) = peak_piped(words, &small);
+        assert_eq!((status(&output), status(&before)), (0, 0), "{words:?}");
+        let (Some(more), Some(less)) = (more, less) else { skip!("no /proc") };
+        assert!(more < less + 2048, "{words:?}: {more} KiB, {less} KiB");
+        if words[0] == "info" {
+            assert_eq!(output.stdout, before.stdout, "{words:?}");
+        }
+    }
 }
 
 #[test]

@@ -5,5 +5,6 @@ mod inspect;
 mod load;
 mod pack;
 mod plan;
+mod rules;
 mod streams;
 mod tools;

@@ -1,7 +1,11 @@
 //! `neffload pack` as a user runs it.
 
+use neffload_tests::build::filler;
 use neffload_tests::command::{Scratch, document, run, status};
-use neffload_tests::fixtures;
+use neffload_tests::{fixtures, neffpack, skip};
+use serde_json::Value;
+use std::ffi::OsString;
+use std::path::Path;
 
 #[test]
 fn packing_a_tree_gives_the_file_that_the_library_makes() {
@@ -39,6 +43,65 @@ fn choices_say_what_they_saved() {
     let file = std::fs::read(out).unwrap();
     assert_eq!(&file[1024 + 257..1024 + 262], b"ustar");
     assert_eq!(file[0], 2, "package 2 without gzip");
+}
+
+/// The size of the file that `pack` writes with these flags, its `choices`, and what it prints.
+fn packed(scratch: &Scratch, tree: &Path, flags: &[&str]) -> (i64, Value, String) {
+    let out = scratch.join("sized.neff");
+    let run_with = |more: &[&str]| {
+        let words = ["pack"].iter().chain(flags).chain(more).map(OsString::from);
+        run(words.chain([tree.into(), out.clone().into()]))
+    };
+    let document = document(&run_with(&["--json"]));
+    let text = String::from_utf8(run_with(&[]).stdout).unwrap();
+    (std::fs::metadata(&out).unwrap().len() as i64, document["choices"].clone(), text)
+}
+
+#[test]
+fn what_a_choice_saved_is_the_difference_of_two_files() {
+    let scratch = Scratch::new("pack-sizes");
+    let mut made = fixtures::named("cayman-2core");
+    made.tree.insert("debug_info/trace.dbg".to_owned(), filler(3, 40_000));
+    let tree = scratch.write_tree("tree", &made.tree);
+    let (plain, none, _) = packed(&scratch, &tree, &[]);
+    assert!(none["uncompressed"].is_null() && none["no_debug"].is_null());
+    let (raw, choices, text) = packed(&scratch, &tree, &["--uncompressed"]);
+    assert_eq!(choices["uncompressed"]["saved_bytes"], plain - raw);
+    assert_eq!(choices["uncompressed"]["file_bytes_without"], plain);
+    assert!(text.contains("--uncompressed  costs ") && text.contains("spared inflating"), "{text}");
+    let (lean, choices, text) = packed(&scratch, &tree, &["--no-debug"]);
+    assert_eq!(choices["no_debug"]["saved_bytes"], plain - lean);
+    assert!(plain - lean >= 30_000 && text.contains("--no-debug  saves "), "{text}");
+    let (both, choices, _) = packed(&scratch, &tree, &["--no-debug", "--uncompressed"]);
+    assert_eq!(choices["no_debug"]["saved_bytes"], raw - both);
+    assert_eq!(choices["uncompressed"]["saved_bytes"], lean - both);
+}
+
+#[test]
+fn the_logical_core_follows_the_tree() {
+    let scratch = Scratch::new("pack-lnc");
+    let header = |name: &str, flags: &[&str]| {
+        let tree = scratch.write_tree(name, &fixtures::named(name).tree);
+        let out = scratch.join("lnc.neff");
+        let words = ["pack"].iter().chain(flags).map(OsString::from);
+        assert_eq!(status(&run(words.chain([tree.into(), out.clone().into()]))), 0);
+        let seen = document(&run(["inspect".as_ref(), "--json".as_ref(), out.as_os_str()]));
+        let loads = status(&run(["load".as_ref(), "--json".as_ref(), out.as_os_str()]));
+        let header = &seen["header"];
+        (header["lnc_size"].as_u64().unwrap(), header["feature_bits"].as_str().unwrap().to_owned(), loads)
+    };
+    assert_eq!(header("cayman-2core", &[]), (2, "0x400".to_owned(), 0));
+    assert_eq!(header("sunda-1core", &[]), (1, "0x0".to_owned(), 0));
+    assert_eq!(header("cayman-2core", &["--features", "0xc00"]), (2, "0xc00".to_owned(), 0));
+    // What is asked for is done, and the loader says what to do about it.
+    assert_eq!(header("cayman-2core", &["--lnc", "1"]), (1, "0x0".to_owned(), 1));
+    let refused = run(["load".as_ref(), scratch.join("lnc.neff").as_os_str()]);
+    let text = [refused.stdout, refused.stderr].concat();
+    assert!(
+        String::from_utf8_lossy(&text).contains("Load it with `--lnc 2`"),
+        "{}",
+        String::from_utf8_lossy(&text)
+    );
 }
 
 #[test]
@@ -103,4 +166,25 @@ fn a_file_that_is_no_neff_is_refused() {
     std::fs::write(&source, b"not a neff").unwrap();
     let output = run(["pack".as_ref(), source.as_os_str(), scratch.join("out").as_os_str()]);
     assert_eq!(status(&output), 1);
+}
+
+/// A real file unpacked to a folder and packed from there: the independent tool takes it, with the same table.
+#[test]
+fn an_unpacked_real_file_is_packed_to_the_same_table() {
+    let files = neffload_tests::real_files();
+    let Some(_) = neffpack().filter(|_| !files.is_empty()) else { skip!("no shared data or no Python") };
+    let scratch = Scratch::new("pack-real");
+    let theirs = |path: &Path| -> Value {
+        let output = neffpack().unwrap().arg("inspect").arg("--verify-hash").arg(path).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    for (number, file) in files.iter().enumerate() {
+        let (folder, out) = (scratch.join(&format!("{number}")), scratch.join("again.neff"));
+        let words = ["extract".as_ref(), file.as_os_str(), "-C".as_ref(), folder.as_os_str()];
+        assert_eq!(status(&run(words)), 0, "{}", file.display());
+        assert_eq!(status(&run(["pack".as_ref(), folder.as_os_str(), out.as_os_str()])), 0);
+        let (before, after) = (theirs(file), theirs(&out));
+        assert_eq!(after["verdict"]["accepted"], true, "{}", file.display());
+        assert_eq!(after["table"], before["table"], "{}", file.display());
+    }
 }

@@ -2,6 +2,7 @@
 
 mod chunking;
 mod differential;
+mod documents;
 mod guard;
 mod gzip;
 mod header;

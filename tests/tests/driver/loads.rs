@@ -2,6 +2,7 @@
 
 use loader_core::arch::Arch;
 use loader_core::error::Error;
+use loader_core::policy::Policy;
 use loader_std::{LoadOptions, Loader, Memory};
 use neffload_tests::fixture;
 use neuron_drivers::harness::{Direct, Options, Shared};
@@ -26,6 +27,11 @@ pub(crate) fn fixture_for(arch: Arch) -> Vec<u8> {
     std::fs::read(fixture(name)).unwrap()
 }
 
+/// Options of a load that may put slots onto the device that are not translated: nothing runs them here.
+pub(crate) fn untranslated() -> LoadOptions {
+    LoadOptions { policy: Policy { allow_opaque: true, ..Policy::DEFAULT }, ..LoadOptions::default() }
+}
+
 /// Opens device 0, loads a file on cores from `first` on, unloads it, closes the device.
 pub(crate) fn load_and_unload<S: Sys + Copy + Sync>(
     sys: S,
@@ -34,7 +40,7 @@ pub(crate) fn load_and_unload<S: Sys + Copy + Sync>(
 ) -> Result<(), Error> {
     let device: HostNeuron<S> = HostNeuron::open(sys, &Paths::LINUX, 0, options, Vec::new())?;
     let loader = Loader::new(device);
-    let load = LoadOptions { core: options.first_core, threads: 1, ..LoadOptions::default() };
+    let load = LoadOptions { core: options.first_core, threads: 1, ..untranslated() };
     MEMORY.with_borrow_mut(|memory| {
         loader.load(file, memory, &load).map(drop).map_err(|refused| *refused.error())
     })

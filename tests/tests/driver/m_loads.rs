@@ -1,6 +1,6 @@
 //! M. Whole loads.
 
-use crate::loads::{fixture_for, lines, load_and_unload, process, requests};
+use crate::loads::{fixture_for, lines, load_and_unload, process, requests, untranslated};
 use crate::rig::skipped;
 use loader_core::arch::Arch;
 use loader_core::error::Error;
@@ -150,7 +150,7 @@ fn driver_m3() {
                 start.wait();
                 let claims: Vec<u32> = (0..8).map(|slot| host.lock().driver.claim(slot)).collect();
                 let loader = Loader::new(device);
-                let load = LoadOptions { core: first_core, threads: 1, ..LoadOptions::default() };
+                let load = LoadOptions { core: first_core, threads: 1, ..untranslated() };
                 let mut memory = Memory::with_arena(8 << 20);
                 for _ in 0..5 {
                     drop(loader.load(&fixture_for(Arch::Cayman), &mut memory, &load).unwrap());
@@ -222,7 +222,7 @@ fn real_files_are_the_same_behind_the_driver() {
             let device: HostNeuron<Libc> =
                 HostNeuron::open(Libc, &Paths::LINUX, 0, neuron::Options::ALL, Vec::new()).unwrap();
             let loader = Loader::new(device);
-            let model = loader.load(&file, &mut memory, &LoadOptions::default()).unwrap();
+            let model = loader.load(&file, &mut memory, &untranslated()).unwrap();
             compare(name, simulated.device(), host.lock().driver.device(0).memory());
             drop(model);
         };

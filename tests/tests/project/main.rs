@@ -1,5 +1,6 @@
 //! The project's own promises: fixtures, documents, dependencies, golden files.
 
+mod conformance;
 mod dependencies;
 mod documents;
 mod fixtures;

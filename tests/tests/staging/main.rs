@@ -1,8 +1,14 @@
 //! S4 and S5: the cases of staging.md §21 and the real files on the simulated device.
 
 mod code;
+mod copies;
 mod life;
 mod memory;
+mod positions;
 mod real;
+mod records;
+mod register;
 mod rings;
+mod scratchpad;
+mod strict;
 mod threads;

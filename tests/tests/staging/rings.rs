@@ -1,15 +1,24 @@
 //! Conformance cases of staging.md §21: rings (T32 to T43), with rulings R9, R28, R29, R33 to R36, R39.
 
 use loader_core::arch::Arch;
-use loader_core::device::Usage;
+use loader_core::arena::Arena;
+use loader_core::device::{CoreId, DevAddr, Usage};
+use loader_core::limits::Limits;
 use loader_core::lower::record::RingType;
 use loader_core::manifest::{Access, DmaOp, VarClass};
-use loader_core::plan::CoreView;
-use loader_core::plan::record::DMem;
-use loader_core::plan::ring::{Entry, rebase, ring_pointer, template};
+use loader_core::plan::pages::PageTable;
+use loader_core::plan::record::{DMem, LoadParams};
+use loader_core::plan::ring::{Entry, Half, capacity, control_word, dump, rebase, template};
+use loader_core::plan::{CoreView, Request, place, ring};
+use loader_core::policy::Policy;
+use loader_core::stage::pointers::{RingStorage, rebase_all, relocate};
+use loader_core::stage::{SCRATCH_BYTES, stage, unload};
 use neffload_tests::lowering::handmade::Move;
+use neffload_tests::lowering::memory;
+use neffload_tests::staging::hooked::Hooked;
 use neffload_tests::staging::model::{Hand, copy, join, pattern, side};
-use neffload_tests::staging::{Loaded, Rig, audit};
+use neffload_tests::staging::{Loaded, Rig, audit, kbins};
+use neuron_drivers::sim::{Config, Growing, HostSim};
 
 const SB: u64 = 0x8000_0000_0000;
 
@@ -53,6 +62,26 @@ fn base(target: u32, kind: RingType, rings: u32) -> Hand {
 }
 
 #[test]
+fn staging_t32() {
+    let linear = [0, 31, 32, 48, 49, 1000, 1008, 1009].map(|entries| capacity(entries, false));
+    assert_eq!(linear, [64, 64, 48, 64, 80, 1024, 1024, 1040].map(Some));
+}
+
+#[test]
+fn staging_t33() {
+    let wrapping = [31, 32, 48, 49, 50].map(|entries| capacity(entries, true));
+    assert_eq!(wrapping, [64, 64, 64, 128, 128].map(Some));
+}
+
+#[test]
+fn staging_t35() {
+    let marks = |first, last, barrier| ring::Marks { first, last, barrier, ordered: false };
+    assert_eq!(control_word(65536, 1, marks(true, false, false)), Some(0x0500_0000));
+    assert_eq!(control_word(0x200, 1, marks(false, true, true)), Some(0x4900_0200));
+    assert_eq!(control_word(4, 1, marks(true, true, false)), Some(0x0D00_0004));
+}
+
+#[test]
 fn staging_t34() {
     for (target, data_tx, data_rx) in [
         (2, [0x0500_0000, 0x0100_0000, 0x0100_0000, 0x4900_0D40], 0),
@@ -86,7 +115,7 @@ fn staging_t34() {
 }
 
 #[test]
-fn staging_t36_t38() {
+fn staging_t36() {
     let into = copy(side(2, 0x1000, &[64, 1], &[1, 64]), side(0, 0, &[64, 1], &[1, 64]));
     let (loaded, pairs) =
         halves(&mut Rig::new(Arch::Cayman), base(3, RingType::IN, 1).block(0, 0, None, vec![into]));
@@ -95,7 +124,10 @@ fn staging_t36_t38() {
     let core = loaded.plan.core(0).unwrap();
     let ring = core.allocations().iter().find(|block| block.what.get() == DMem::RING).unwrap();
     assert_eq!(Usage::ALL[ring.usage.get() as usize], Usage::DmaRingIo);
+}
 
+#[test]
+fn staging_t38() {
     let out = copy(side(0, 0, &[64, 1], &[1, 64]), side(4, 16, &[64, 1], &[1, 64]));
     let (loaded, pairs) =
         halves(&mut Rig::new(Arch::Cayman), base(3, RingType::OUT, 1).block(0, 0, None, vec![out]));
@@ -147,11 +179,81 @@ fn staging_t41() {
     refused(hand, "S401", 7);
 }
 
+/// A ring entry that moves 64 bytes to or from an address.
+fn entry(address: u64) -> Entry {
+    Entry { control: 0x0D00_0040.into(), meta: 0.into(), address: address.into() }
+}
+
 #[test]
-fn staging_t42_t43() {
-    assert!(ring_pointer(0xC000_0000_0000_0000).is_err());
-    let moved = [0xFFF, 0x1000, 0x1FFF, 0x2000].map(|at| rebase(at, 0x1000, 0x1000, 0x1100));
+fn staging_t40() {
+    let real: Vec<Entry> = (0..10).map(|at| entry(0x1000 + at * 64)).collect();
+    for (half, meta) in [(Half::Tx, 0x0108_0003), (Half::Rx, 0)] {
+        let mut out = vec![Entry::default(); 20];
+        assert_eq!(dump(&real, 16, half, DevAddr(0x5000), &mut out).unwrap(), 16);
+        assert_eq!(out[..10], real);
+        for padding in &out[10..16] {
+            assert_eq!((padding.bytes(), padding.address.get(), padding.meta.get()), (4, 0x5000, meta));
+            assert!(padding.is_first() && padding.is_last(), "a packet of its own");
+        }
+        assert!(out[16..].iter().all(|entry| *entry == Entry::default()), "and no more");
+        let error = dump(&real, 8, half, DevAddr(0x5000), &mut out).unwrap_err();
+        assert_eq!((error.id().to_string().as_str(), error.at.a, error.at.b), ("S416", 10, 8));
+    }
+}
+
+#[test]
+fn staging_t42() {
+    let storage = RingStorage { tx: Some(DevAddr(0x10_0000)), rx: Some(DevAddr(0x20_0000)) };
+    let (to_tx, to_rx) = (0x4000_0000_0000_0000u64, 0x8000_0000_0000_0000);
+    let mut entries = [entry(to_tx | 0x40), entry(0x3000), entry(to_rx | 0x80), entry(to_rx)];
+    assert_eq!(relocate(&mut entries, &storage).unwrap(), 3);
+    assert_eq!(entries.map(|entry| entry.address.get()), [0x10_0040, 0x3000, 0x20_0080, 0x20_0000]);
+    let empty = RingStorage { tx: None, ..storage };
+    let error = relocate(&mut [entry(to_rx), entry(to_tx)], &empty).unwrap_err();
+    assert_eq!((error.id().to_string().as_str(), error.status().number()), ("S414", 2));
+    let both = entry(to_tx | to_rx | 8);
+    let error = relocate(&mut [both], &storage).unwrap_err();
+    assert_eq!((error.id().to_string().as_str(), error.status().number()), ("S413", 2));
+
+    // In a load: a device whose windows carry both tags is caught by the pass, and nothing stays behind.
+    let moved = copy(side(1, 0, &[64, 1], &[1, 64]), side(0, 0, &[64, 1], &[1, 64]));
+    let hand = base(3, RingType::INDIRECT_MEMCPY, 1).block(0, 0, Some(8), vec![moved]);
+    let (loaded, pairs) = halves(&mut Rig::new(Arch::Cayman), hand.clone());
+    assert_eq!((pairs[0].0.len(), loaded.plan.core(0).unwrap().tally().relocated_rings.get()), (2, 0));
+    let (sets, mut members) = join(vec![hand]);
+    let kbins = kbins(sets).unwrap();
+    let sim = HostSim::new(Config::flat(Arch::Cayman), Growing::new(false));
+    let device = Hooked { window: Some(to_tx | to_rx), ..Hooked::new(sim, |_| Ok(())) };
+    let state = device.sim.hash();
+    let request = Request {
+        name: b"m",
+        core: CoreId(0),
+        vcore_size: 1,
+        h_model: 1,
+        params: LoadParams::default(),
+        owned: (0, 8),
+        policy: &Policy::DEFAULT,
+        limits: &Limits::DEFAULT,
+    };
+    let mut slots = [None; 8];
+    let mut pages = PageTable::new(&mut slots);
+    let mut arena = Arena::new(memory(1 << 20)).unwrap();
+    let plan = place(&mut members, &kbins, &device, &request, &mut pages, &mut arena).unwrap();
+    let mut scratch = vec![0; SCRATCH_BYTES];
+    let error = stage(&mut members, &plan, &device, &Policy::DEFAULT, &mut scratch).unwrap_err();
+    assert_eq!(error.id().to_string(), "S413", "{error}");
+    unload(&plan, &device, &mut pages);
+    assert_eq!(device.sim.hash(), state);
+}
+
+#[test]
+fn staging_t43() {
+    let addresses = [0xFFF, 0x1000, 0x1FFF, 0x2000];
+    let moved = addresses.map(|at| rebase(at, 0x1000, 0x1000, 0x1100));
     assert_eq!(moved, [0xFFF, 0x1100, 0x20FF, 0x2000]);
+    let mut entries = addresses.map(entry);
+    assert_eq!(rebase_all(&mut entries, 0x1000, 0x1000, 0x1100), 2);
+    assert_eq!(entries.map(|entry| entry.address.get()), moved);
 }
 
 #[test]

@@ -1,14 +1,15 @@
-//! Conformance cases of staging.md §21 that need threads: T31, T66, and loads from several threads at once.
+//! Conformance cases of staging.md §21 that need threads: T31, T64 to T67, and loads from several threads at once.
 
 use loader_core::arch::Arch;
-use loader_core::device::{
-    AllocSpec, CoreId, DevAddr, Device, DeviceError, Granted, MemHandle, Place, Usage,
-};
+use loader_core::device::{AllocSpec, CoreId, Device, DeviceError, Place, Usage};
+use loader_core::error::Error;
+use loader_std::loader::{Worker, worker};
 use loader_std::{LoadOptions, Loader, Memory};
 use neffload_tests::fixture;
+use neffload_tests::staging::hooked::{Call, Hooked};
 use neffload_tests::staging::model::pattern;
 use neuron_drivers::sim::{Config, Content, Growing, HostSim};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 #[test]
@@ -35,67 +36,106 @@ fn staging_t31() {
     sim.audit().unwrap();
 }
 
-/// A device on which the n-th write of a core panics.
-struct Panicking {
-    sim: HostSim,
-    left: AtomicU64,
+const FIXTURE: &str = "cayman-2core";
+
+fn sim() -> HostSim {
+    HostSim::new(Config::flat(Arch::Cayman), Growing::new(false))
 }
 
-impl Device for Panicking {
-    fn arch(&self) -> Arch {
-        self.sim.arch()
-    }
+fn on_thread(name: &str) -> bool {
+    thread::current().name() == Some(name)
+}
 
-    fn cores(&self) -> u16 {
-        self.sim.cores()
-    }
+/// Loads the fixture with a hook before every write; the device must be as before after a refusal, and a
+/// load without trouble must work then. Gives the refusal.
+fn refused_by(hook: impl Fn() -> Result<(), DeviceError> + Sync, options: LoadOptions) -> Error {
+    let file = std::fs::read(fixture(FIXTURE)).unwrap();
+    let quiet = AtomicBool::new(false);
+    let before = |call| match call {
+        Call::Write if !quiet.load(Ordering::SeqCst) => hook(),
+        _ => Ok(()),
+    };
+    let loader = Loader::new(Hooked::new(sim(), before));
+    let state = loader.device().sim.hash();
+    let mut memory = Memory::with_arena(16 << 20);
+    let error = loader.load(&file, &mut memory, &options).err().unwrap();
+    assert_eq!(loader.device().sim.hash(), state, "the other core is removed too");
+    assert!(loader.models().is_empty());
+    quiet.store(true, Ordering::SeqCst);
+    drop(loader.load(&file, &mut memory, &LoadOptions::default()).ok().unwrap());
+    assert_eq!(loader.device().sim.hash(), state);
+    loader.device().sim.audit().unwrap();
+    error.into()
+}
 
-    fn home_channel(&self, core: CoreId) -> u8 {
-        self.sim.home_channel(core)
-    }
-
-    fn state_buffer(&self, core: CoreId) -> (DevAddr, u64) {
-        self.sim.state_buffer(core)
-    }
-
-    fn semaphore_increment(&self, core: CoreId, index: u32) -> DevAddr {
-        self.sim.semaphore_increment(core, index)
-    }
-
-    fn alloc(&self, spec: &AllocSpec<'_>) -> Result<Granted, DeviceError> {
-        self.sim.alloc(spec)
-    }
-
-    fn free(&self, handle: MemHandle) -> Result<(), DeviceError> {
-        self.sim.free(handle)
-    }
-
-    fn write(&self, handle: MemHandle, at: u64, bytes: &[u8]) -> Result<(), DeviceError> {
-        if thread::current().name() == Some("stage-1") && self.left.fetch_sub(1, Ordering::SeqCst) == 1 {
-            panic!("on purpose");
-        }
-        self.sim.write(handle, at, bytes)
-    }
-
-    fn read(&self, handle: MemHandle, at: u64, out: &mut [u8]) -> Result<(), DeviceError> {
-        self.sim.read(handle, at, out)
+/// Waits for another thread.
+fn until(flag: &AtomicBool) {
+    while !flag.load(Ordering::SeqCst) {
+        thread::yield_now();
     }
 }
 
 #[test]
+fn staging_t64() {
+    let failed = AtomicBool::new(false);
+    let slow_writes = AtomicU64::new(0);
+    let hook = || {
+        if on_thread("stage-1") {
+            failed.store(true, Ordering::SeqCst);
+            return Err(DeviceError::Io(5));
+        }
+        // Core 0 succeeds, but only after core 1 has failed.
+        until(&failed);
+        slow_writes.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    };
+    let error = refused_by(hook, LoadOptions::default());
+    assert_eq!((error.id().to_string().as_str(), error.at.subgraph), ("D106", Some(1)));
+    assert!(slow_writes.load(Ordering::SeqCst) > 5, "core 0 was built to its end");
+}
+
+#[test]
+fn staging_t65() {
+    let failed = AtomicBool::new(false);
+    let hook = || {
+        if on_thread("stage-1") {
+            failed.store(true, Ordering::SeqCst);
+        } else {
+            until(&failed);
+        }
+        Err(DeviceError::Io(5))
+    };
+    let error = refused_by(hook, LoadOptions::default());
+    assert_eq!((error.status().number(), error.at.subgraph), (1, Some(0)), "by core, not by time");
+}
+
+#[test]
 fn staging_t66() {
-    let file = std::fs::read(fixture("cayman-2core")).unwrap();
-    let sim = HostSim::new(Config::flat(Arch::Cayman), Growing::new(false));
-    let loader = Loader::new(Panicking { sim, left: AtomicU64::new(3) });
-    let before = loader.device().sim.hash();
-    let mut memory = Memory::with_arena(16 << 20);
-    let error = loader.load(&file, &mut memory, &LoadOptions::default()).err().unwrap();
+    let left = AtomicU64::new(3);
+    let hook = || {
+        assert!(!on_thread("stage-1") || left.fetch_sub(1, Ordering::SeqCst) != 1, "on purpose");
+        Ok(())
+    };
+    let error = refused_by(hook, LoadOptions::default());
     assert_eq!((error.id().to_string().as_str(), error.at.subgraph), ("S604", Some(1)));
-    assert_eq!(loader.device().sim.hash(), before, "the other core is removed too");
-    loader.device().left.store(0, Ordering::SeqCst);
-    let model = loader.load(&file, &mut memory, &LoadOptions::default()).ok().unwrap();
-    drop(model);
-    assert_eq!(loader.device().sim.hash(), before);
+}
+
+#[test]
+fn staging_t67() {
+    // No address space has room for such a stack, so the thread of core 1 cannot be made.
+    let impossible: Worker = |index| {
+        let builder = worker(index);
+        if index == 1 { builder.stack_size(1 << 60) } else { builder }
+    };
+    let writes = AtomicU64::new(0);
+    let hook = || {
+        assert!(on_thread("stage-0"));
+        writes.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    };
+    let error = refused_by(hook, LoadOptions { worker: impossible, ..LoadOptions::default() });
+    assert_eq!((error.id().to_string().as_str(), error.at.subgraph), ("S604", Some(1)));
+    assert!(writes.load(Ordering::SeqCst) > 5, "core 0 was built all the same");
 }
 
 #[test]

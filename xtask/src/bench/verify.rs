@@ -59,6 +59,7 @@ fn memory(neffload: &Path, file: &Path) -> Result<()> {
     let large = peak_kib(neffload, &[verify, file])?;
     let small = peak_kib(neffload, &[verify, &fixture("cayman-2core")])?;
     if let (Some(large), Some(small)) = (large, small) {
+        println!("peak resident memory: {large} KiB; for a 20 KB file {small} KiB");
         let (mib, more) = (large as f64 / 1024.0, large.saturating_sub(small));
         judge("peak resident memory, MiB", mib, large <= 4096, "<= 4");
         judge("more than for a 20 KB file, KiB", more as f64, more <= 256, "<= 256");

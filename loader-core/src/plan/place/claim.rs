@@ -3,13 +3,15 @@
 use super::{Draft, Drafts, Plan, Request};
 use crate::arena::{Arena, ArenaFull, ArenaRef};
 use crate::device::{CoreId, Device, Place, Usage};
-use crate::error::{Error, Stage};
+use crate::error::{DeviceCode, Error, Stage};
 use crate::lower::Kbins;
-use crate::lower::scratchpad::{Layout, Paging};
+use crate::lower::scratchpad::{GROUP_MOST, Layout, Paging};
 use crate::plan::block::{Want, check_usage, give_back, take};
 use crate::plan::pages::PAGE_ALIGN;
 use crate::plan::pages::PageTable;
 use crate::plan::record::{DMem, Feed, FeedKind, RingRec, VarPlace};
+use crate::plan::usage::{Shortage, UsageRow};
+use crate::plan::view::ledger_bytes;
 use crate::plan::wants::{Core, Need, capacity};
 
 pub(super) fn full(error: ArenaFull) -> Error {
@@ -174,6 +176,35 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         let all = self.arena.slice_mut::<Feed>(self.feeds).ok_or_else(broken)?;
         all.sort_unstable_by_key(|feed| (feed.member.get(), feed.core.get(), feed.block.get()));
         Ok(())
+    }
+
+    /// What is held while the device refuses memory.
+    pub(super) fn shortage(&self, error: &Error) -> Option<Shortage> {
+        if error.code != DeviceCode::OutOfMemory.into() {
+            return None;
+        }
+        let refused = self.drafts.get(usize::from(error.at.subgraph?))?;
+        let named = |usage: &&Usage| usage.name().as_bytes() == error.at.name.as_bytes();
+        let mut held = [None; GROUP_MOST];
+        for (slot, draft) in held.iter_mut().zip(self.drafts.iter()) {
+            let mut row = UsageRow::default();
+            let taken = self.arena.slice::<DMem>(draft.blocks).and_then(|all| all.get(..draft.taken));
+            for block in taken.unwrap_or(&[]).iter().filter(|block| block.what.get() != DMem::PAGE) {
+                let usage = usize::try_from(block.usage.get()).ok().and_then(|at| Usage::ALL.get(at));
+                row.add(usage.copied().unwrap_or(Usage::Generic), ledger_bytes(block));
+            }
+            *slot = Some((draft.core, row));
+        }
+        let Scratch { sharing, paging, .. } = self.scratch;
+        let pages = u64::from(self.pages.count(sharing)).saturating_mul(paging.page_size());
+        Some(Shortage {
+            core: refused.core,
+            size: error.at.a,
+            align: error.at.b,
+            usage: Usage::ALL.iter().find(named).copied()?,
+            held,
+            pages: Some((sharing, pages)),
+        })
     }
 
     /// Gives back every block that was taken, the newest first. Pages are the page table's.

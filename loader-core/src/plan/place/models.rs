@@ -50,6 +50,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
             rings: draft.rings.rings,
             images: draft.programs.images,
             binds: draft.programs.binds,
+            resolved: draft.programs.resolved,
             opaques: draft.programs.opaques,
             targets: draft.programs.targets,
             subgraph: draft.kbin.subgraph_ref(),
@@ -144,7 +145,7 @@ fn flags(draft: &Draft<'_>, model: &mut Model) {
             && carveout.size.get() == size
     });
     let valid = u8::from(found && draft.arch == Arch::Cayman);
-    model.event_accelerator = valid;
+    model.collectives.event_accelerator = valid;
     model.reset_event_accelerator = valid;
     let fp8 = draft.kbin.fp8();
     model.program_fp8 = u8::from(zerocopy::IntoBytes::as_bytes(fp8).iter().any(|&byte| byte != 0));

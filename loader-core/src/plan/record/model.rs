@@ -1,13 +1,10 @@
-//! The record of a loaded core, and those of a registered model (staging.md §5.2 to §5.6).
+//! The record of a loaded core (staging.md §5.5, §5.6).
 
 use super::program::{InstrAddrs, PatchList, Span};
 use crate::arena::ArenaRef;
 use crate::lower::record::layout::records;
 use crate::lower::record::{ArchNumber, Counted, Pad, Text};
 use zerocopy::little_endian::{U32, U64};
-
-/// `state` of a registered model: what the loader stores and unload requires (X6).
-pub const STATE_READY: u32 = 4;
 
 records! {
     /// The 32-byte load parameter block; its interior is ours (Open, staging.md §5.3).
@@ -100,14 +97,12 @@ records! {
         6720 subgraph: ArenaRef,
         /// Sums (ours).
         6728 tally: Tally,
+        /// Variables found in slots that are not translated (ours): [`Bind`](super::Bind) records.
+        6760 resolved: ArenaRef,
         /// Unknown.
-        6760 unknown2: Pad<96>,
-        /// Collective context; only the flag below is used.
-        6856 collective0: Pad<362>,
-        /// The event accelerator's carve-out is there (absolute 7218).
-        7218 event_accelerator: u8,
-        /// Rest of the collective context.
-        7219 collective1: Pad<261>,
+        6768 unknown2: Pad<88>,
+        /// Collective context.
+        6856 collectives: CollectiveContext,
         /// Scratchpad cleanup record; `tally.pages` and the page table serve as one.
         7480 scratchpad: ArenaRef,
         /// Unknown.
@@ -136,68 +131,34 @@ records! {
         268 pad: Pad<4>,
     }
 
-    /// What one load has in common over its cores (staging.md §5.3).
-    Bridge: 72 {
-        /// Key in the model tables.
-        0 h_model: U32,
-        /// Padding.
-        4 pad: Pad<4>,
-        /// Logical core; its index plus 1.
-        8 vcore: U64,
-        /// Subgraphs.
-        16 sg_count: U32,
-        /// Model id of the file.
-        20 uuid: [u8; 16],
-        /// Padding.
-        36 pad1: Pad<4>,
-        /// Load parameters.
-        40 params: LoadParams,
-    }
-
-    /// A registered model (staging.md §5.2, Confirmed).
-    Registered: 480 {
-        /// Public id.
-        0 h_nn: U32,
-        /// Padding.
-        4 pad0: Pad<4>,
-        /// Logical core; its index plus 1.
-        8 vcore: U64,
-        /// Subgraphs.
-        16 sg_count: U32,
-        /// Model name.
-        20 name: Text<256>,
-        /// Padding.
-        276 pad1: Pad<4>,
-        /// Interned model id; always 0.
-        280 interned: U64,
-        /// Model id of the file.
-        288 uuid: [u8; 16],
-        /// Multiply-accumulate operations, from the statistics member.
-        304 mac_count: U64,
-        /// Execution timeout in seconds.
-        312 timeout: U64,
-        /// Input info map; the shell keeps it.
-        320 inputs: Pad<48>,
-        /// Output info map; the shell keeps it.
-        368 outputs: Pad<48>,
-        /// The [`Bridge`].
-        416 bridge: ArenaRef,
-        /// [`STATE_READY`].
-        424 state: U32,
-        /// Padding.
-        428 pad2: Pad<4>,
-        /// References.
-        432 refs: U64,
-        /// Datastore objects.
-        440 datastore: ArenaRef,
-        /// Their number.
-        448 datastore_count: U32,
-        /// Profiling flag.
-        452 profiling: u8,
-        /// Padding.
-        453 pad3: Pad<3>,
-        /// Replica groups.
-        456 replica_groups: Pad<24>,
+    /// What collectives keep for a core (offsets Confirmed; the rest unknown). Only the flag is used.
+    CollectiveContext: 624 {
+        /// Unknown.
+        0 unknown0: Pad<8>,
+        /// Allocator.
+        8 allocator: ArenaRef,
+        /// 1: it owns the allocator.
+        16 owner: u8,
+        /// Unknown.
+        17 unknown1: Pad<15>,
+        /// Most descriptors of a packet.
+        32 packet_limit: U32,
+        /// Unknown.
+        36 unknown2: Pad<12>,
+        /// Queue sets.
+        48 queue_sets: Pad<112>,
+        /// Configuration.
+        160 configuration: Pad<112>,
+        /// Present class of priority.
+        272 priority: u8,
+        /// Unknown.
+        273 unknown3: Pad<89>,
+        /// The event accelerator's carve-out is there (7218 in the model).
+        362 event_accelerator: u8,
+        /// Unknown.
+        363 unknown4: Pad<221>,
+        /// Mutex of whoever rewrites rings.
+        584 mutex: Pad<40>,
     }
 }
 

@@ -17,6 +17,8 @@ open_enums! {
         FUNCTION = 7 "function",
         CALL = 8 "call",
         BRANCH = 9 "branch to a label",
+        INSERT = 10 "inserted",
+        APPROXIMATE = 11 "approximate",
     }
 
     /// Why a slot is opaque.
@@ -25,6 +27,8 @@ open_enums! {
         REGISTER = 2 "operand offset in a register",
         EXTENDED = 3 "request with an extension",
         OPERAND = 4 "operand of unknown kind",
+        KIND = 5 "request of unknown kind",
+        GATED = 6 "not of this architecture or core",
     }
 
     /// What a branch can go to.
@@ -84,7 +88,7 @@ records! {
         24 patched: U32,
         /// Operands that became template words (R2).
         28 bound: U32,
-        /// Slots with an operand whose offset is in a register (R3).
+        /// Slots with an operand whose offset, address or shape is in a register (R3).
         32 register_indirect: U32,
         /// Opaque slots (R6), an extension counted with its instruction (R38).
         36 opaque: U32,
@@ -94,25 +98,28 @@ records! {
         44 source: U32,
         /// First source slot of the functions.
         48 function_source: U32,
-        /// Padding.
-        52 pad: Pad<4>,
+        /// 1 if the position map was too long to keep: positions are unknown (staging.md §2).
+        52 positions_lost: U32,
         /// Pseudo slots by opcode: `c1` to `df` at 0 to 30, `a9` at 31 (R5).
         56 pseudo: [U32; 32],
         /// Records of the position map.
         184 patches: PatchList,
     }
 
-    /// An operand that is bound when the model runs (R2).
+    /// An operand that names a variable: one that is bound when the model runs (R2), or one of a slot that is
+    /// not translated (R6).
     Bind: 24 {
         /// Engine number.
         0 engine: u8,
         /// Operand within the slot, from 0.
         1 operand: u8,
+        /// Opcode in the file.
+        2 opcode: u8,
         /// Padding.
-        2 pad: U16,
+        3 pad: u8,
         /// Slot within the image.
         4 slot: U32,
-        /// The input or output.
+        /// The variable.
         8 var: U32,
         /// Padding.
         12 pad1: Pad<4>,
@@ -178,9 +185,9 @@ records! {
         12 section: U32,
         /// Slot within the section.
         16 slot: U32,
-        /// Variable, label, block index, or [`Why`].
+        /// Variable, label, block index, slots inserted, or [`Why`].
         20 id: U32,
-        /// Offset, or queue slot plus 1.
+        /// Offset, queue slot plus 1, or the marker of an unknown operand.
         24 value: U64,
         /// Function name.
         32 name: ArenaRef,

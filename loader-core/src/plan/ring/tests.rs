@@ -1,8 +1,15 @@
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+#![allow(
+    clippy::as_conversions,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
 
 extern crate std;
 
-use super::{Half, Marks, capacity, control_word, rebase, ring_pointer, template, template_parts};
+use super::{
+    Entry, Half, Lap, Marks, capacity, control_word, rebase, ring_pointer, template, template_parts,
+};
 
 #[test]
 fn capacities() {
@@ -26,6 +33,22 @@ fn control_words() {
     assert_eq!(control_word(4, 1, alone), Some(0x0D00_0004));
     assert_eq!(control_word(0, 1, alone), None);
     assert_eq!(control_word(65537, 1, alone), None);
+}
+
+#[test]
+fn laps_go_round() {
+    let mut lap = Lap::new(3);
+    let stamped = [(); 14].map(|()| {
+        let at = lap.at();
+        let mut entry = Entry { control: 0x0C00_0040.into(), ..Entry::default() };
+        lap.stamp(&mut entry);
+        (at.0, entry.control.get() >> 24 & 3, entry.control.get() & !0x0300_0000)
+    });
+    let laps = [1, 1, 1, 2, 2, 2, 3, 3, 3, 0, 0, 0, 1, 1];
+    for (index, (at, id, rest)) in (0u32..).zip(stamped) {
+        assert_eq!((at, id, rest), (index % 3, laps[index as usize], 0x0C00_0040));
+    }
+    assert_eq!(Lap::new(64).at(), (0, 1));
 }
 
 #[test]

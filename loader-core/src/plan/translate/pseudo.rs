@@ -1,21 +1,24 @@
 //! What each pseudo-opcode becomes (staging.md §11.3; R5, R6, R8, R38).
 
+use super::request::located;
 use super::slot::{Slot, branch, byte, bytes, displacement, name, put, stand_in, trimmed, word};
 use super::stream::Stream;
 use super::{Code, Goal, Places, Sink};
+use crate::arch::Arch;
 use crate::error::{Error, StageCode};
-use crate::plan::operand::{Operand, absolute};
 use crate::plan::record::{NoteKind, Why};
-use crate::plan::vars::{Access, access};
+use crate::plan::vars::access;
 
-/// Where the two operands of a descriptor-generation request lie (real-files.md §5).
-const OPERANDS: [usize; 2] = [0x10, 0x28];
 /// Where a label keeps its id (Open; all labels of real files are zero here).
 const LABEL_ID: usize = 12;
 /// Where an unresolved branch keeps the id of its label: the displacement field (Open).
 const BRANCH_LABEL: usize = 48;
 /// Reduce operations that a collective may use (staging.md §11.3, Confirmed).
 const REDUCE_MASK: u32 = 0x350;
+/// Byte of a collective's extension whose low three bits are its priority (staging.md §11.3, Confirmed).
+const PRIORITY: usize = 41;
+/// Highest priority (Inferred).
+const MOST_PRIORITY: u8 = 4;
 
 impl Stream {
     /// One source slot without an extension.
@@ -50,6 +53,10 @@ impl Stream {
             0xC5 | 0xC7 | 0xCA | 0xCB | 0xD2 | 0xD6 | 0xDB | 0xDC => {
                 self.approximate(code, stand_in(slot), opcode, sink)?
             }
+            // Not on the oldest architecture, and on the first core only (staging.md §11.3, X18).
+            0xD7 if code.arch == Arch::Sunda || code.core != 0 => {
+                self.opaque(code, slot, Why::GATED, sink)?
+            }
             0xD7 => self.renamed(code, slot, 0x81, sink)?,
             0xDD => self.renamed(code, slot, 0xB5, sink)?,
             0xC3 | 0xC4 | 0xC6 | 0xC9 | 0xCD..=0xD0 | 0xD5 | 0xD8 | 0xDA | 0xDE | 0xDF => {
@@ -72,37 +79,23 @@ impl Stream {
     ) -> Result<(), Error> {
         let [opcode, ..] = *head;
         if opcode == 0xD9 {
+            self.check_priority(code, extension)?;
             self.approximate(code, stand_in(head), opcode, sink)?;
             return self.drop_extension(code, extension, sink);
         }
-        let register = OPERANDS.iter().any(|&at| matches!(operand(head, at), Operand::Register { .. }));
-        if code.lower_dge_kinds
-            && !register
-            && let Some(real) = dge_opcode(byte(head, 15))
-            && real != 0xB8
-        {
-            let mut slot = *head;
-            put(&mut slot, 0, &[real]);
-            self.patch_operands(code, places, &mut slot, sink)?;
-            self.emit(slot, sink)?;
-            return self.drop_extension(code, extension, sink);
+        self.extended_request(code, places, head, extension, sink)
+    }
+
+    /// The priority of a collective is 0 to 4 where it is used (staging.md §11.3; limit Inferred).
+    fn check_priority(&self, code: &Code<'_>, extension: &Slot) -> Result<(), Error> {
+        if code.arch == Arch::Sunda || byte(extension, PRIORITY) & 7 <= MOST_PRIORITY {
+            return Ok(());
         }
-        self.refuse(code, opcode)?;
-        let why = if register { Why::REGISTER } else { Why::EXTENDED };
-        self.counts.register_indirect = self.counts.register_indirect.saturating_add(u32::from(register));
-        self.counts.opaque = self.counts.opaque.saturating_add(1);
-        let mut note = self.note(code, NoteKind::OPAQUE, opcode);
-        (note.operand, note.id) = (2, why.get().into());
-        sink.note(note)?;
-        self.check_operands(code, head)?;
-        self.emit(*head, sink)?;
-        self.emit(*extension, sink)?;
-        self.consume(2);
-        Ok(())
+        Err(code.fault(StageCode::CollectiveForm, self.counts.source).name2(b"priority above 4"))
     }
 
     /// The extension of a lowered pair has no device slot.
-    fn drop_extension<S: Sink>(
+    pub(super) fn drop_extension<S: Sink>(
         &mut self,
         code: &Code<'_>,
         extension: &Slot,
@@ -115,34 +108,38 @@ impl Stream {
         Ok(())
     }
 
-    fn refuse(&self, code: &Code<'_>, opcode: u8) -> Result<(), Error> {
-        if !code.strict {
-            return Ok(());
-        }
-        let at = self.counts.source;
-        Err(code.fault(StageCode::Unsupported, at).numbers(u64::from(at), u64::from(opcode)))
+    /// A slot, or two, that stay as they are (R6); `value` says more about why, or what was found in it.
+    pub(super) fn note_opaque<S: Sink>(
+        &mut self,
+        code: &Code<'_>,
+        opcode: u8,
+        slots: u8,
+        why: Why,
+        value: u64,
+        sink: &mut S,
+    ) -> Result<(), Error> {
+        let mut note = self.note(code, NoteKind::OPAQUE, opcode);
+        (note.operand, note.id, note.value) = (slots, why.get().into(), value.into());
+        self.counts.opaque = self.counts.opaque.saturating_add(1);
+        sink.note(note)
     }
 
-    /// Keeps a slot byte for byte (R6).
-    fn opaque<S: Sink>(&mut self, code: &Code<'_>, slot: &Slot, why: Why, sink: &mut S) -> Result<(), Error> {
-        let [opcode, ..] = *slot;
-        self.refuse(code, opcode)?;
-        let mut note = self.note(code, NoteKind::OPAQUE, opcode);
-        (note.operand, note.id) = (1, why.get().into());
-        self.counts.opaque = self.counts.opaque.saturating_add(1);
-        sink.note(note)?;
+    /// Keeps a slot byte for byte.
+    pub(super) fn opaque<S: Sink>(
+        &mut self,
+        code: &Code<'_>,
+        slot: &Slot,
+        why: Why,
+        sink: &mut S,
+    ) -> Result<(), Error> {
+        self.note_opaque(code, byte(slot, 0), 1, why, 0, sink)?;
         self.emit(*slot, sink)
     }
 
     /// `c1`: opaque, but its queue is found and its block noted.
     fn trigger<S: Sink>(&mut self, code: &Code<'_>, slot: &Slot, sink: &mut S) -> Result<(), Error> {
         let queue = queue_slot(code, slot, self.counts.source)?;
-        self.refuse(code, 0xC1)?;
-        let mut note = self.note(code, NoteKind::OPAQUE, 0xC1);
-        (note.operand, note.id) = (1, Why::OPCODE.get().into());
-        note.value = trigger_value(queue, word(slot, 48)).into();
-        self.counts.opaque = self.counts.opaque.saturating_add(1);
-        sink.note(note)?;
+        self.note_opaque(code, 0xC1, 1, Why::OPCODE, trigger_value(queue, word(slot, 48)), sink)?;
         self.emit(*slot, sink)
     }
 
@@ -154,9 +151,13 @@ impl Stream {
         opcode: u8,
         sink: &mut S,
     ) -> Result<(), Error> {
-        self.refuse(code, opcode)?;
-        self.counts.approximate = self.counts.approximate.saturating_add(1);
+        self.note_approximate(code, opcode, sink)?;
         self.emit(slot, sink)
+    }
+
+    fn note_approximate<S: Sink>(&mut self, code: &Code<'_>, opcode: u8, sink: &mut S) -> Result<(), Error> {
+        self.counts.approximate = self.counts.approximate.saturating_add(1);
+        sink.note(self.note(code, NoteKind::APPROXIMATE, opcode))
     }
 
     /// The real opcode is known, the meaning of its other bytes is not.
@@ -183,7 +184,7 @@ impl Stream {
         if byte(slot, 6) == 0 {
             return Err(form(b"no semaphore"));
         }
-        if code.strict && code.kbin.num_streams() > 1 {
+        if code.kbin.num_streams() > 1 {
             return Err(form(b"several streams"));
         }
         for (operand, (id, off)) in (0u8..).zip([(16, 48), (20, 56)]) {
@@ -211,7 +212,7 @@ impl Stream {
         sink.note(self.note(code, NoteKind::DELETE, 0xD1))
     }
 
-    /// `d3`: a relative branch to the function.
+    /// `d3`: the call's frame, which is not known, and a relative branch to the function.
     fn call<P: Places, S: Sink>(
         &mut self,
         code: &Code<'_>,
@@ -220,8 +221,21 @@ impl Stream {
         sink: &mut S,
     ) -> Result<(), Error> {
         let name = name(slot);
+        self.note_approximate(code, 0xD3, sink)?;
+        self.frame(code, sink)?;
         sink.named_note(self.note(code, NoteKind::CALL, 0xD3), &name)?;
         self.fixed_up(code, places, slot, Goal::Function(trimmed(&name)), NoteKind::MODIFY, sink)
+    }
+
+    /// The slots before a call's branch: blank, as many as the policy says.
+    fn frame<S: Sink>(&mut self, code: &Code<'_>, sink: &mut S) -> Result<(), Error> {
+        if code.call_frame_slots == 0 {
+            return Ok(());
+        }
+        let mut note = self.note(code, NoteKind::INSERT, 0xD3);
+        note.id = code.call_frame_slots.into();
+        sink.note(note)?;
+        (0..code.call_frame_slots).try_for_each(|_| self.emit([0; 64], sink))
     }
 
     /// `a9`: the displacement field names a label until it is resolved.
@@ -268,120 +282,6 @@ impl Stream {
             code.fault(StageCode::BranchTooFar, source).numbers(u64::from(source), bytes)
         };
         displacement(here, target).ok_or_else(far)
-    }
-
-    /// `d4` alone: one real slot with both operands patched (R2, R8), or opaque (R3).
-    fn request<P: Places, S: Sink>(
-        &mut self,
-        code: &Code<'_>,
-        places: &P,
-        slot: &Slot,
-        sink: &mut S,
-    ) -> Result<(), Error> {
-        let operands = OPERANDS.map(|at| operand(slot, at));
-        if operands.iter().any(|operand| matches!(operand, Operand::Register { .. })) {
-            self.counts.register_indirect = self.counts.register_indirect.saturating_add(1);
-            self.check_operands(code, slot)?;
-            return self.opaque(code, slot, Why::REGISTER, sink);
-        }
-        if operands.iter().any(|operand| matches!(operand, Operand::Unknown(_))) {
-            return self.opaque(code, slot, Why::OPERAND, sink);
-        }
-        match byte(slot, 15) {
-            0 => {}
-            1..=3 => {
-                let missing = code.fault(StageCode::ExtensionMissing, self.counts.source);
-                return Err(missing.numbers(u64::from(self.counts.source), 0xD4));
-            }
-            _ => return self.opaque(code, slot, Why::OPERAND, sink),
-        }
-        let mut real = *slot;
-        put(&mut real, 0, &[0xB8]);
-        self.patch_operands(code, places, &mut real, sink)?;
-        self.emit(real, sink)
-    }
-
-    /// Replaces the operands that name variables.
-    fn patch_operands<P: Places, S: Sink>(
-        &mut self,
-        code: &Code<'_>,
-        places: &P,
-        slot: &mut Slot,
-        sink: &mut S,
-    ) -> Result<(), Error> {
-        let source = self.counts.source;
-        for (index, at) in (0u8..).zip(OPERANDS) {
-            let Some((var, off)) = self.named(code, operand(slot, at))? else { continue };
-            let found = access(&code.kbin, var, off, 1).map_err(|error| located(code, source, error))?;
-            match found {
-                Access::Bound(template) => {
-                    put(slot, at, &template.to_le_bytes());
-                    self.counts.bound = self.counts.bound.saturating_add(1);
-                    let mut note = self.note(code, NoteKind::BIND, 0xD4);
-                    (note.operand, note.id, note.value) = (index, var.into(), off.into());
-                    sink.note(note)?;
-                }
-                Access::Placed { var, off } => {
-                    let address = places.address(var, off)?;
-                    let wide = || code.fault(StageCode::AddressTooWide, source).numbers(address, 0);
-                    put(slot, at, &absolute(address).ok_or_else(wide)?);
-                    self.counts.patched = self.counts.patched.saturating_add(1);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Checks the operands of a request that is kept as it is: what can be resolved must exist.
-    fn check_operands(&self, code: &Code<'_>, slot: &Slot) -> Result<(), Error> {
-        for at in OPERANDS {
-            if let Some((var, off)) = self.named(code, operand(slot, at))? {
-                access(&code.kbin, var, off, 1).map_err(|error| located(code, self.counts.source, error))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Variable and offset of an operand; `None` if it names none, or only with a register's help.
-    fn named(&self, code: &Code<'_>, operand: Operand) -> Result<Option<(u32, u64)>, Error> {
-        let source = self.counts.source;
-        let entry = |index: u32| {
-            let table = code.table.unwrap_or(&[]);
-            let found = usize::try_from(index).ok().and_then(|index| table.get(index));
-            let entries = u64::try_from(table.len()).unwrap_or(u64::MAX);
-            let bad = code.fault(StageCode::TableIndex, source).numbers(u64::from(source), u64::from(index));
-            found.map(|var| var.get()).ok_or_else(|| bad.third(entries))
-        };
-        match operand {
-            Operand::Variable { var, off } => Ok(Some((var, u64::from(off)))),
-            Operand::Table { index, off } => Ok(Some((entry(index)?, u64::from(off)))),
-            Operand::Register { id, table, .. } => {
-                // The variable must exist even though the offset is not known.
-                let var = if table { entry(id)? } else { id };
-                access(&code.kbin, var, 0, 0).map_err(|error| located(code, source, error))?;
-                Ok(None)
-            }
-            Operand::Through | Operand::Unknown(_) => Ok(None),
-        }
-    }
-}
-
-fn operand(slot: &Slot, at: usize) -> Operand {
-    Operand::decode(bytes(slot, at))
-}
-
-fn located(code: &Code<'_>, source: u32, error: Error) -> Error {
-    error.element(source).subgraph(code.core).name2(code.engine.key().as_bytes())
-}
-
-/// The real opcode of a request by its kind (staging.md §11.3, Confirmed).
-const fn dge_opcode(kind: u8) -> Option<u8> {
-    match kind {
-        0 => Some(0xB8),
-        1 => Some(0xBB),
-        2 => Some(0xBD),
-        3 => Some(0xF1),
-        _ => None,
     }
 }
 

@@ -9,7 +9,8 @@ use crate::memory::MemoryArguments;
 use crate::pack::PackArguments;
 use crate::plan::PlanArguments;
 use crate::verify::VerifyArguments;
-use clap::{Args, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand};
 
 /// Read, check, load and write NEFF model files.
 #[derive(Debug, Parser)]
@@ -32,30 +33,72 @@ pub(crate) struct Common {
     pub(crate) quiet: bool,
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+/// The enumeration of subcommands. What one takes is described to clap when it was chosen: describing all of them
+/// takes a tenth of a megabyte and as much code.
+macro_rules! subcommands {
+    ($(#[doc = $about:literal] $name:literal $variant:ident($arguments:ty),)+) => {
+        #[derive(Debug)]
+        pub(crate) enum Command {
+            $(#[doc = $about] $variant($arguments),)+
+        }
+
+        impl Subcommand for Command {
+            fn augment_subcommands(command: clap::Command) -> clap::Command {
+                command$(.subcommand(
+                    clap::Command::new($name)
+                        .about($about.trim_ascii_start())
+                        .defer(<$arguments as Args>::augment_args),
+                ))+
+            }
+
+            fn augment_subcommands_for_update(command: clap::Command) -> clap::Command {
+                Self::augment_subcommands(command)
+            }
+
+            fn has_subcommand(name: &str) -> bool {
+                [$($name),+].contains(&name)
+            }
+        }
+
+        impl FromArgMatches for Command {
+            fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+                match matches.subcommand() {
+                    $(Some(($name, matches)) => <$arguments>::from_arg_matches(matches).map(Self::$variant),)+
+                    _ => Err(clap::Error::new(ErrorKind::MissingSubcommand)),
+                }
+            }
+
+            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+                *self = Self::from_arg_matches(matches)?;
+                Ok(())
+            }
+        }
+    };
+}
+
+subcommands! {
     /// Print one member to standard output
-    Cat(CatArguments),
+    "cat" Cat(CatArguments),
     /// Unpack members below a folder, safely, or cut a NEFF out of its carrier
-    Extract(ExtractArguments),
+    "extract" Extract(ExtractArguments),
     /// Find NEFFs inside other files
-    Find(FindArguments),
+    "find" Find(FindArguments),
     /// What is in a file: header, digest, members, graph, subgraphs
-    Inspect(InspectArguments),
+    "inspect" Inspect(InspectArguments),
     /// One answer of the tooling view (NeffInfo)
-    Info(InfoArguments),
+    "info" Info(InfoArguments),
     /// Load a file into a device and say what is where
-    Load(LoadArguments),
+    "load" Load(LoadArguments),
     /// How much device memory files will need, alone or together
-    Memory(MemoryArguments),
+    "memory" Memory(MemoryArguments),
     /// List the members with their sizes
-    Members(MembersArguments),
+    "members" Members(MembersArguments),
     /// Write a NEFF from a folder or from another NEFF
-    Pack(PackArguments),
+    "pack" Pack(PackArguments),
     /// The memory that a load within narrow bounds needs, and how it is laid out
-    Plan(PlanArguments),
+    "plan" Plan(PlanArguments),
     /// Check that files are intact, every check by name
-    Verify(VerifyArguments),
+    "verify" Verify(VerifyArguments),
 }
 
 /// A number in decimal, or in hexadecimal after `0x`; `K`, `M` and `G` multiply by powers of 1024.

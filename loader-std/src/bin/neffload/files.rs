@@ -4,41 +4,31 @@ use crate::output::Output;
 use crate::trouble::Trouble;
 use loader_core::source::Source;
 use loader_std::file::Input;
+use loader_std::walk::{files, neff_files};
 use std::fmt;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The files that the arguments name: a folder stands for the `.neff` files below it, in name order.
-/// Links inside a folder are not followed.
 pub(crate) fn expand(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, Trouble> {
-    let mut files = Vec::new();
-    for argument in arguments {
-        if argument.is_dir() {
-            below(argument, &mut files)?;
-        } else {
-            files.push(argument.clone());
-        }
-    }
-    Ok(files)
+    named(arguments, neff_files)
 }
 
-fn below(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Trouble> {
-    let mut folders = vec![folder.to_path_buf()];
-    let first = files.len();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).map_err(Trouble::at(&folder))? {
-            let entry = entry.map_err(Trouble::at(&folder))?;
-            let kind = entry.file_type().map_err(Trouble::at(&folder))?;
-            let path = entry.path();
-            if kind.is_dir() {
-                folders.push(path);
-            } else if kind.is_file() && path.extension().is_some_and(|ending| ending == "neff") {
-                files.push(path);
-            }
-        }
+/// The same for carriers: a folder stands for all plain files below it.
+pub(crate) fn expand_all(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, Trouble> {
+    named(arguments, |path| files(path, |path| fs::symlink_metadata(path).is_ok_and(|facts| facts.is_file())))
+}
+
+fn named(
+    arguments: &[PathBuf],
+    below: impl Fn(&Path) -> io::Result<Vec<PathBuf>>,
+) -> Result<Vec<PathBuf>, Trouble> {
+    let mut all = Vec::new();
+    for argument in arguments {
+        all.extend(below(argument).map_err(Trouble::at(argument))?);
     }
-    files[first..].sort();
-    Ok(())
+    Ok(all)
 }
 
 /// Most bytes of a file that a command holds in memory; a pipe may have no end.

@@ -1,6 +1,7 @@
 //! `neffload find`: NEFFs inside other files.
 
 use crate::Answer;
+use crate::files::expand_all;
 use crate::inspect::NoNames;
 use crate::output::{Align, Count, Document, Output, Paint, Size, Table, verdict};
 use crate::trouble::Trouble;
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// Arguments of `find`.
 #[derive(Args, Debug)]
 pub(crate) struct FindArguments {
-    /// Any files
+    /// Any files, or folders of them
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }
@@ -30,7 +31,8 @@ pub(crate) fn run(arguments: &FindArguments, output: &mut Output) -> Result<Answ
     let columns =
         [("offset", Align::Right), ("size", Align::Right), ("", Align::Left), ("where", Align::Left)];
     let mut table = Table::new(&columns);
-    for path in &arguments.files {
+    let files = expand_all(&arguments.files)?;
+    for path in &files {
         search(path, output, |found, seen| {
             rows.push(row(path, found, seen));
             let (word, paint) =
@@ -43,9 +45,13 @@ pub(crate) fn run(arguments: &FindArguments, output: &mut Output) -> Result<Answ
     if output.json() {
         output.document(Document::new("find").set("found", rows))?;
     } else if rows.is_empty() {
-        output.line(format_args!("nothing in {}", Count(arguments.files.len() as u64, "file")))?;
+        output.line(format_args!("nothing in {}", Count(files.len() as u64, "file")))?;
     } else {
         output.table(&table)?;
+        if files.len() > 1 {
+            let found = Count(rows.len() as u64, "NEFF");
+            output.line(format_args!("{found} in {}", Count(files.len() as u64, "file")))?;
+        }
     }
     Ok(Answer::Done)
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use loader_core::limits::Limits;
 use loader_std::file::{Buffers, Input, split_offset};
-use loader_std::info::{GETTERS, WorldSizeRule};
+use loader_std::info::{GETTERS, Selector, WorldSizeRule};
 use loader_std::members::Unpacked;
 use loader_std::{NeffInfo, Refusal, info};
 use serde_json::Value;
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &InfoArguments, output: &mut Output) -> Result<Answ
     if arguments.getter == "findInNeff" && arguments.argument.is_none() {
         return Err(Trouble::Usage("findInNeff needs a regular expression".to_owned()));
     }
-    let answer = match open(&arguments.file)? {
+    let answer = match open(arguments)? {
         Ok(view) => ask(&view, arguments),
         Err(refusal) => Err(refusal),
     };
@@ -47,15 +47,16 @@ pub(crate) fn run(arguments: &InfoArguments, output: &mut Output) -> Result<Answ
 }
 
 /// The view of a file. Standard input and `FILE@OFFSET` have no path to look for.
-fn open(file: &Path) -> Result<Result<NeffInfo<Unpacked>, Refusal>, Trouble> {
+fn open(arguments: &InfoArguments) -> Result<Result<NeffInfo<Unpacked>, Refusal>, Trouble> {
+    let file = arguments.file.as_path();
     let inside = split_offset(file).is_some_and(|(path, _)| path.exists());
     if file == Path::new("-") || inside {
         let mut input = Input::open(file).map_err(Trouble::at(file))?;
-        return Ok(unpacked(&mut input).map(NeffInfo::new));
+        return Ok(unpacked(arguments, &mut input).map(NeffInfo::new));
     }
     let mut trouble = None;
     let view = NeffInfo::parse_file(file, |path| match Input::open(path) {
-        Ok(mut input) => unpacked(&mut input),
+        Ok(mut input) => unpacked(arguments, &mut input),
         Err(error) => {
             trouble = Some(Trouble::at(path)(error));
             Ok(Unpacked::default())
@@ -64,8 +65,20 @@ fn open(file: &Path) -> Result<Result<NeffInfo<Unpacked>, Refusal>, Trouble> {
     trouble.map_or(Ok(view), Err)
 }
 
-fn unpacked(input: &mut Input) -> Result<Unpacked, Refusal> {
-    Unpacked::read(input, &mut Buffers::new(), &Limits::DEFAULT, |_| true)
+/// The members, in one pass. Blobs are not kept, except for the one that `findInNeff` may have to print: the
+/// first name in byte order that its pattern finds.
+fn unpacked(arguments: &InfoArguments, input: &mut Input) -> Result<Unpacked, Refusal> {
+    let pattern = arguments.argument.as_deref().filter(|_| arguments.getter == "findInNeff");
+    let selector = pattern.and_then(|pattern| Selector::new(pattern, arguments.strict).ok());
+    let mut first: Option<Vec<u8>> = None;
+    Unpacked::read(input, &mut Buffers::new(), &Limits::DEFAULT, |name| {
+        let found = selector.as_ref().is_some_and(|selector| selector.finds(name));
+        let found = found && first.as_deref().is_none_or(|first| name <= first);
+        if found {
+            first = Some(name.to_vec());
+        }
+        found || name.ends_with(b".json")
+    })
 }
 
 fn ask(view: &NeffInfo<Unpacked>, arguments: &InfoArguments) -> Result<info::Answer, Refusal> {

@@ -3,23 +3,22 @@
 mod people;
 
 use crate::Answer;
-use crate::files::hold;
 use crate::output::{Document, Output, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::arch::Arch;
-use loader_core::container::{Resident, unpack};
 use loader_core::error::NoteList;
 use loader_core::limits::Limits;
 use loader_core::manifest;
 use loader_core::policy::Policy;
-use loader_core::source::{MemberId, MemberNames};
+use loader_core::source::{MemberId, MemberNames, Payload, Source};
 use loader_std::container::{
-    Ask, Survey, VecStore, digest_json, features_json, file_json, header_json, log, survey, table_json,
+    Ask, Survey, digest_json, features_json, file_json, header_json, log, survey_with, table_json,
 };
 use loader_std::file::{Buffers, Input};
 use loader_std::growing::with_arena;
 use loader_std::inspect::{manifest_json, warnings_json};
+use loader_std::members::{Unpacked, Unpacking};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
@@ -71,23 +70,24 @@ impl InspectArguments {
     }
 }
 
-/// Runs `inspect`.
+/// Runs `inspect`: one pass over the file, which may be a pipe and have its manifests at its end.
 pub(crate) fn run(arguments: &InspectArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let mut input = Input::open(&arguments.file).map_err(Trouble::at(&arguments.file))?;
-    // A file may be a pipe, and the manifests may be its last members.
-    let file = hold(&arguments.file, &mut input, output)?;
     let (policy, limits) = (arguments.policy(), Limits::DEFAULT);
-    let mut buffers = Buffers::new();
     let ask = Ask { members: true, digests: arguments.digests, file_digest: true };
-    let seen = survey(&mut &file[..], &mut buffers, &policy, &limits, ask, |_| {})
-        .map_err(|error| Trouble::Usage(error.to_string()))?;
+    let mut unpacking = Unpacking::new(|_: &[u8]| false);
+    let mut progress = output.progress("reading", input.len());
+    let told = |done| progress.set(done);
+    let seen = survey_with(&mut input, &mut Buffers::new(), &policy, &limits, ask, &mut unpacking, told)
+        .map_err(|error| Trouble::Usage(format!("{}: {error}", arguments.file.display())))?;
+    drop(progress);
     let (manifests, refusal) = match seen.error {
         Some(error) => {
             let mut refused = verdict::refused(&error, &NoNames);
             refused["log"] = log(&error, seen.header.as_ref()).into();
             (Map::new(), Some(refused))
         }
-        None => manifests(&file, &mut buffers, &policy, &limits),
+        None => manifests(&unpacking.unpacked(), &policy, &limits),
     };
     let verdict = refusal.unwrap_or_else(verdict::accepted);
     let answer = if verdict["accepted"] == true { Answer::Done } else { Answer::Refused };
@@ -101,30 +101,22 @@ pub(crate) fn run(arguments: &InspectArguments, output: &mut Output) -> Result<A
 }
 
 /// The manifests' part of the document, and the refusal if S2 refuses.
-fn manifests(
-    file: &[u8],
-    buffers: &mut Buffers,
-    policy: &Policy,
-    limits: &Limits,
-) -> (Map<String, Value>, Option<Value>) {
+fn manifests(members: &Unpacked, policy: &Policy, limits: &Limits) -> (Map<String, Value>, Option<Value>) {
     let mut map = Map::new();
     let mut refusal = None;
     let outcome = with_arena(|arena| {
         let mut notes = NoteList::<MOST_NOTES>::new();
-        let mut store = VecStore::new();
-        let container =
-            unpack(&mut &file[..], buffers.workspace(), &mut store, arena, limits, policy, &mut notes)?;
-        let bytes = store.into_bytes();
-        let mut payload = Resident::new(container, &bytes);
+        let mut payload = members.payload(arena)?;
+        let table = payload.table();
         match manifest::parse(&mut payload, arena, limits, policy, &mut notes) {
             Ok(manifest) => {
-                map = manifest_json(&manifest, &container.table);
+                map = manifest_json(&manifest, &table);
                 map.insert("warnings".to_owned(), warnings_json(notes.kept()));
             }
             Err(error) if loader_std::growing::is_full(&error) => return Err(error),
             Err(error) => {
                 map.insert("warnings".to_owned(), warnings_json(notes.kept()));
-                refusal = Some(verdict::refused(&error, &container.table));
+                refusal = Some(verdict::refused(&error, &table));
             }
         }
         Ok(())

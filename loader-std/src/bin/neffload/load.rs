@@ -41,6 +41,11 @@ pub(crate) struct LoadArguments {
 pub(crate) fn run(arguments: &LoadArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let outcome = rounds::run(arguments, output)?;
     let document = outcome.document();
+    if let Outcome::Refused(refused) = &outcome
+        && let Some(table) = refused.usage_table()
+    {
+        eprint!("{table}");
+    }
     if let Some(folder) = &arguments.dump {
         let path = folder.join("report.json");
         fs::write(&path, format!("{document}\n")).map_err(Trouble::at(&path))?;

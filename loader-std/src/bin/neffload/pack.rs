@@ -1,16 +1,18 @@
 //! `neffload pack`: the producer's mirror.
 
+mod choices;
+mod report;
 mod source;
 
 use crate::Answer;
 use crate::arguments::number;
-use crate::output::{Align, Count, Document, Output, Size, Table};
+use crate::output::{Document, Output};
 use crate::trouble::Trouble;
+use choices::{Choices, LeftOut};
 use clap::{Args, ValueEnum};
 use loader_std::pack::{
     Compression, Dialect, DigestForm, Options, PackError, Package, Packer, Summary, is_debug_member,
 };
-use serde_json::json;
 use source::Source;
 use std::fs::File;
 use std::io::{self, BufWriter, Cursor, Seek, Write};
@@ -108,14 +110,37 @@ pub(crate) fn run(arguments: &PackArguments, output: &mut Output) -> Result<Answ
         Ok(source) => source,
         Err(refusal) => return refused(arguments, &refusal, output),
     };
-    match write(arguments, source, output) {
-        Ok((summary, left_out)) => {
-            report(arguments, &summary, left_out, output)?;
-            Ok(Answer::Done)
-        }
-        Err(PackError::Io(error)) => Err(Trouble::at(&arguments.out)(error)),
-        Err(refusal) => refused(arguments, &refusal.to_string(), output),
+    match packed(arguments, source, output) {
+        Ok(()) => Ok(Answer::Done),
+        Err(Stop::Trouble(trouble)) => Err(trouble),
+        Err(Stop::Pack(PackError::Io(error))) => Err(Trouble::at(&arguments.out)(error)),
+        Err(Stop::Pack(refusal)) => refused(arguments, &refusal.to_string(), output),
     }
+}
+
+/// What ends the packing.
+enum Stop {
+    Pack(PackError),
+    Trouble(Trouble),
+}
+
+impl From<PackError> for Stop {
+    fn from(error: PackError) -> Self {
+        Self::Pack(error)
+    }
+}
+
+fn packed(arguments: &PackArguments, mut source: Source, output: &mut Output) -> Result<(), Stop> {
+    if let Some(last) = &arguments.last {
+        source.members.sort_by_key(|member| member.name == last.as_bytes());
+    }
+    let options = options(arguments, &source, output)?;
+    let (summary, left_out) = write(arguments, &source, &options, output)?;
+    if arguments.out == Path::new("-") {
+        return Ok(());
+    }
+    let choices = Choices::of(arguments, &source, &options, &summary, left_out)?;
+    report::print(arguments, &summary, &choices, output).map_err(Stop::Trouble)
 }
 
 fn refused(arguments: &PackArguments, why: &str, output: &mut Output) -> Result<Answer, Trouble> {
@@ -126,56 +151,48 @@ fn refused(arguments: &PackArguments, why: &str, output: &mut Output) -> Result<
     Ok(Answer::Refused)
 }
 
-/// Members and bytes that `--no-debug` left out.
-#[derive(Clone, Copy, Debug, Default)]
-struct LeftOut {
-    members: u64,
-    bytes: u64,
-}
-
 fn write(
     arguments: &PackArguments,
-    source: Source,
+    source: &Source,
+    options: &Options,
     output: &Output,
 ) -> Result<(Summary, LeftOut), PackError> {
-    let options = options(arguments, &source)?;
+    let sizes = source.members.iter().map(|member| member.size);
+    let mut progress = output.progress("packing", Some(sizes.sum()));
+    let told = |done| progress.set(done);
     if arguments.out == Path::new("-") {
         let mut file = Cursor::new(Vec::new());
-        let result = write_members(arguments, source, Packer::new(&mut file, options)?, output)?;
+        let packer = Packer::new(&mut file, options.clone())?;
+        let result = write_members(source, arguments.no_debug, packer, told)?;
         io::stdout().lock().write_all(file.get_ref())?;
         return Ok(result);
     }
     let file = BufWriter::with_capacity(1 << 20, File::create(&arguments.out)?);
-    write_members(arguments, source, Packer::new(file, options)?, output)
+    write_members(source, arguments.no_debug, Packer::new(file, options.clone())?, told)
 }
 
 fn write_members<W: Write + Seek>(
-    arguments: &PackArguments,
-    mut source: Source,
+    source: &Source,
+    no_debug: bool,
     mut packer: Packer<W>,
-    output: &Output,
+    mut progress: impl FnMut(u64),
 ) -> Result<(Summary, LeftOut), PackError> {
-    if let Some(last) = &arguments.last {
-        source.members.sort_by_key(|member| member.name == last.as_bytes());
-    }
-    let mut progress =
-        output.progress("packing", Some(source.members.iter().map(|member| member.size).sum()));
     let mut left_out = LeftOut::default();
     let mut done = 0;
     for member in &source.members {
-        if arguments.no_debug && is_debug_member(&member.name) {
+        if no_debug && is_debug_member(&member.name) {
             left_out.members += 1;
             left_out.bytes += member.size;
         } else {
             packer.member(&member.name, member.size, &mut *member.content()?)?;
         }
         done += member.size;
-        progress.set(done);
+        progress(done);
     }
     Ok((packer.finish()?, left_out))
 }
 
-fn options(arguments: &PackArguments, source: &Source) -> Result<Options, PackError> {
+fn options(arguments: &PackArguments, source: &Source, output: &Output) -> Result<Options, PackError> {
     let mut options = Options {
         package: if arguments.package == 1 { Package::Sha256 } else { Package::Md5 },
         digest_form: match arguments.digest_order {
@@ -199,8 +216,18 @@ fn options(arguments: &PackArguments, source: &Source) -> Result<Options, PackEr
     options.header.name = if base == b"-" { b"file.neff".to_vec() } else { base.to_vec() };
     if let Some(header) = &source.header {
         options.header = header.clone();
-    } else if let Some(info) = source.info()? {
-        options.header.apply_info(&info)?;
+    } else {
+        if let Some(info) = source.info()? {
+            options.header.apply_info(&info)?;
+        }
+        match source.cores().filter(|_| arguments.header.lnc.is_none()) {
+            Some(cores @ 2) => options.header.set_logical_core(cores),
+            None | Some(1) => {}
+            Some(cores) => output.remark(format_args!(
+                "{}: {cores} subgraphs fit no logical core of 1 or 2; give --lnc and --features",
+                arguments.source.display()
+            )),
+        }
     }
     arguments.header.apply(&mut options);
     Ok(options)
@@ -221,60 +248,4 @@ impl HeaderArguments {
         header.feature_bits = self.features.unwrap_or(header.feature_bits);
         header.lnc_size = self.lnc.unwrap_or(header.lnc_size);
     }
-}
-
-fn report(
-    arguments: &PackArguments,
-    summary: &Summary,
-    left_out: LeftOut,
-    output: &mut Output,
-) -> Result<(), Trouble> {
-    let saved = summary.tar_bytes.saturating_sub(summary.payload_bytes);
-    if arguments.out == Path::new("-") {
-        return Ok(());
-    }
-    if output.json() {
-        let mut document = Document::new("pack");
-        document
-            .set("file", arguments.out.display().to_string())
-            .set("file_bytes", summary.file_bytes())
-            .set("members", summary.members)
-            .set("tar_bytes", summary.tar_bytes)
-            .set("payload_bytes", summary.payload_bytes)
-            .set("fill_bytes", summary.fill_bytes)
-            .set("digest", hex(&summary.digest))
-            .set("uuid", hyphenated(summary.uuid))
-            .set("saved", json!({"compression": saved, "debug_members": left_out.bytes}))
-            .set("debug_members_left_out", left_out.members);
-        return output.document(&document);
-    }
-    output.line(format_args!("{}: {}", arguments.out.display(), Size(summary.file_bytes())))?;
-    let mut table = Table::new(&[("", Align::Left), ("", Align::Right), ("", Align::Left)]);
-    table.row([
-        "  archive",
-        &Size(summary.tar_bytes).to_string(),
-        &Count(summary.members, "member").to_string(),
-    ]);
-    table.row(["  payload", &Size(summary.payload_bytes).to_string(), &saving(summary, saved)]);
-    if left_out.members > 0 {
-        let text = format!("left out: {}", Count(left_out.members, "debug member"));
-        table.row(["  saved", &Size(left_out.bytes).to_string(), &text]);
-    }
-    table.row(["  digest", "", &hex(&summary.digest)]);
-    table.row(["  uuid", "", &hyphenated(summary.uuid)]);
-    output.table(&table)
-}
-
-fn saving(summary: &Summary, saved: u64) -> String {
-    let fill = format!("{} of zero fill", Size(summary.fill_bytes));
-    if saved == 0 { fill } else { format!("compression saved {}, {fill}", Size(saved)) }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn hyphenated(uuid: [u8; 16]) -> String {
-    let digits = hex(&uuid);
-    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }

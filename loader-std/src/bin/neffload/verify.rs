@@ -66,6 +66,12 @@ impl Verified {
     fn error(&self) -> Option<&Error> {
         self.survey.error.as_ref().or(self.deep.as_ref().map(|(error, _)| error))
     }
+
+    /// The refusal in words, with the name of the member where there is a table to look in.
+    fn why(&self) -> Option<String> {
+        let deep = self.deep.as_ref().and_then(|(_, verdict)| verdict["message"].as_str());
+        self.survey.error.map(|error| error.to_string()).or(deep.map(str::to_owned))
+    }
 }
 
 /// Runs `verify`.
@@ -214,8 +220,8 @@ fn print(
         path.display(),
         words.join(" ")
     ))?;
-    if let Some(error) = verified.error() {
-        output.line(format_args!("         {error}"))?;
+    if let Some(why) = verified.why() {
+        output.line(format_args!("         {why}"))?;
     }
     for note in &verified.survey.notes {
         output.remark(format_args!("         {note}"));

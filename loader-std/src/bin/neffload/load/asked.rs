@@ -55,6 +55,7 @@ impl Asked {
             strict: self.strict,
             unique_keys: self.strict,
             allow_legacy: self.allow_legacy || environment::legacy_allowed(),
+            allow_opaque: self.allow_opaque,
             page_size,
             contiguous_scratchpad: page_size == Policy::CONTIGUOUS_PAGE,
             ..Policy::DEFAULT

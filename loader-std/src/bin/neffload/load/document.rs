@@ -74,6 +74,8 @@ impl Loaded {
             .set("passes", facts.passes)
             .set("mode", if facts.streamed { "streamed" } else { "resident" })
             .set("strict", self.policy.strict)
+            .set("mac_count", facts.mac_count)
+            .set("trace_id", format!("{:#018x}", facts.trace_id))
             .set(
                 "peak",
                 json!({

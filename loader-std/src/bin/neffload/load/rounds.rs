@@ -84,6 +84,9 @@ impl Rounds<'_> {
             _ => Ok(()),
         };
         self.dump = false;
+        if self.arguments.trace {
+            eprint!("{}", model.memory_log());
+        }
         let ready = loader.acquire(model.h_nn())?.record().state.get() == STATE_READY;
         let loaded = Loaded {
             facts: model.facts().clone(),

@@ -9,7 +9,8 @@ use loader_std::container::VecStore;
 use loader_std::file::{Buffers, Input};
 use loader_std::growing::with_arena;
 use loader_std::pack::tree::{TreeFile, collect};
-use loader_std::pack::{DigestForm, HeaderFields, PackError};
+use loader_std::pack::{DigestForm, HeaderFields, PackError, subgraphs};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -93,7 +94,23 @@ impl Source {
             None => Ok(None),
         }
     }
+
+    /// Subgraphs that the tree describes, which is the logical-core size it was compiled for; `None` where its
+    /// manifests do not say.
+    pub(super) fn cores(&self) -> Option<usize> {
+        let documents =
+            self.members.iter().filter(|member| member.size <= MOST_DOCUMENT && !member.name.contains(&b'/'));
+        let read = |member: &Member| {
+            let mut bytes = Vec::new();
+            member.content().and_then(|mut content| content.read_to_end(&mut bytes)).ok()?;
+            Some((member.name.clone(), bytes))
+        };
+        subgraphs(&documents.filter_map(read).collect::<BTreeMap<_, _>>())
+    }
 }
+
+/// Largest member that is looked into for the number of subgraphs.
+const MOST_DOCUMENT: u64 = 1 << 20;
 
 impl Member {
     /// Its bytes.

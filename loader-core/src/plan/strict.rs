@@ -1,0 +1,82 @@
+//! What a load refuses to leave untranslated (R6, R40): slots first, then blocks and tables.
+//!
+//! Nothing is refused while the streams are read: the file decides in which order they come, and the
+//! refusal must not depend on it. So the notes are kept, and the first one by subgraph, engine and slot counts.
+
+use super::notes::engine_name;
+use super::programs::Notes;
+use super::record::{BlockRec, NoteKind, SlotNote, Why};
+use super::rings::CoreRings;
+use super::wants::table_count;
+use crate::arena::Arena;
+use crate::device::Device;
+use crate::error::{Error, Stage, StageCode};
+use crate::lower::KbinView;
+use crate::policy::Policy;
+
+/// How much may stay untranslated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Strictness {
+    /// Everything is listed: nothing will run.
+    Listed,
+    /// Every slot is translated: the device will run them.
+    Slots,
+    /// Blocks and tables are exact too.
+    Exact,
+}
+
+impl Strictness {
+    /// What a policy asks for on a device.
+    pub(super) fn of<D: Device>(policy: &Policy, device: &D) -> Self {
+        if policy.strict {
+            Self::Exact
+        } else if policy.allow_opaque || device.is_simulated() {
+            Self::Listed
+        } else {
+            Self::Slots
+        }
+    }
+}
+
+fn fault(code: StageCode) -> Error {
+    Error::new(Stage::Plan, code)
+}
+
+/// Refuses the first slot of a subgraph that is not translated to the last bit.
+pub(super) fn check_slots(core: u8, notes: &Notes, arena: &Arena<'_>) -> Result<(), Error> {
+    let wanted =
+        |note: &SlotNote| note.core == core && matches!(note.kind, NoteKind::OPAQUE | NoteKind::APPROXIMATE);
+    let all = (0..notes.count).filter_map(|index| notes.get(arena, index));
+    let Some(first) = all.filter(wanted).min_by_key(|note| (note.engine, note.source.get())) else {
+        return Ok(());
+    };
+    let (source, opcode) = (u64::from(first.source.get()), u64::from(first.opcode));
+    let unknown = first.kind == NoteKind::OPAQUE && Why::new(first.id.get()) == Why::OPERAND;
+    let error = if unknown {
+        fault(StageCode::OperandKind).numbers(source, first.value.get()).third(opcode)
+    } else {
+        fault(StageCode::Unsupported).numbers(source, opcode)
+    };
+    Err(error.name(engine_name(first.engine)).element(first.source.get()).subgraph(core))
+}
+
+/// Refuses blocks whose effect is not encoded in full, and tables without the rings that load them.
+pub(super) fn check_exact(
+    core: u8,
+    kbin: &KbinView<'_>,
+    rings: &CoreRings,
+    arena: &Arena<'_>,
+) -> Result<(), Error> {
+    let blocks: &[BlockRec] = arena.slice(rings.blocks).unwrap_or(&[]);
+    if let Some(block) = blocks.iter().find(|block| block.is_approximate()) {
+        let queue = kbin.queues().find(|queue| queue.slot == usize::from(block.queue.get()));
+        let name = queue.map_or(&[][..], |queue| queue.name());
+        let refused = fault(StageCode::ApproximateBlock).numbers(u64::from(block.id.get()), 0);
+        return Err(refused.name(name).subgraph(core));
+    }
+    let tables = u64::try_from(table_count(kbin)).unwrap_or(u64::MAX);
+    if tables > 0 {
+        return Err(fault(StageCode::ApproximateTable).numbers(tables, 0).subgraph(core));
+    }
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! What is listed and what is refused: T54 of staging.md §21, rulings R3, R6, R37, R38 and R40.
+
+use super::code::{base, image, load_on};
+use loader_core::arch::{Arch, Engine};
+use loader_core::arena::Arena;
+use loader_core::device::CoreId;
+use loader_core::limits::Limits;
+use loader_core::lower::input::DveIn;
+use loader_core::manifest::VarClass;
+use loader_core::plan::pages::PageTable;
+use loader_core::plan::record::{LoadParams, Why};
+use loader_core::plan::{Request, place};
+use loader_core::policy::Policy;
+use neffload_tests::lowering::memory;
+use neffload_tests::staging::hooked::Hooked;
+use neffload_tests::staging::model::slot::{operand, plain, request};
+use neffload_tests::staging::model::{Hand, join, pattern};
+use neffload_tests::staging::{Rig, kbins};
+use neuron_drivers::sim::{Config, Growing, HostSim};
+
+#[test]
+fn unknown_operands_are_listed() {
+    let known = operand(0, 1, 0x10);
+    for marker in [0xFF, 0x30, 0x14, 0x08, 0x90] {
+        for stream in [
+            vec![request(0, operand(0, 3, marker), known)],
+            vec![request(1, known, operand(0, 3, marker)), plain(0xDA)],
+        ] {
+            let mut rig = Rig::new(Arch::Cayman);
+            rig.policy.lower_dge_kinds = true;
+            let (loaded, slots) = image(&mut rig, base().stream(Engine::Pool, &stream), Engine::Pool);
+            let core = loaded.plan.core(0).unwrap();
+            assert_eq!((core.images()[2].opaque.get(), core.opaques().len()), (1, 1), "{marker:#x}");
+            assert_eq!(core.opaques()[0].why, Why::OPERAND);
+            assert_eq!(slots[1..=stream.len()], stream, "byte for byte");
+            assert_eq!(core.resolved().len(), 1, "the other operand is found");
+            rig.policy.strict = true;
+            let error = load_on(&mut rig, base().stream(Engine::Pool, &stream)).unwrap_err();
+            assert_eq!(error.id().to_string(), "S508");
+            assert_eq!((error.at.a, error.at.b, error.at.c), (0, u64::from(marker), 0xD4), "{error}");
+        }
+    }
+    // An address in a register passes, and is counted.
+    let mut rig = Rig::new(Arch::Cayman);
+    let stream = [request(0, operand(7, 0, 0x80), known)];
+    let (loaded, slots) = image(&mut rig, base().stream(Engine::Pool, &stream), Engine::Pool);
+    let counts = loaded.plan.core(0).unwrap().images()[2];
+    assert_eq!((counts.opaque.get(), counts.register_indirect.get(), counts.patched.get()), (0, 1, 1));
+    assert_eq!((slots[1][0], &slots[1][0x10..0x18]), (0xB8, &operand(7, 0, 0x80)[..]));
+}
+
+#[test]
+fn staging_t54() {
+    let stream = [plain(0xA0), plain(0xDE)];
+    let mut rig = Rig::new(Arch::Cayman);
+    rig.policy.strict = true;
+    let error = load_on(&mut rig, base().stream(Engine::Dve, &stream)).unwrap_err();
+    assert_eq!(error.id().to_string(), "S506");
+    assert_eq!((error.at.a, error.at.b, error.at.name.to_string().as_str()), (1, 0xDE, "dve"));
+    assert!(rig.log().is_empty());
+    let mut rig = Rig::new(Arch::Cayman);
+    let (loaded, slots) = image(&mut rig, base().stream(Engine::Dve, &stream), Engine::Dve);
+    let core = loaded.plan.core(0).unwrap();
+    assert_eq!(core.opaques().len(), 1);
+    assert_eq!(slots[2], stream[1], "R6: kept byte for byte");
+}
+
+#[test]
+fn strict_names_the_first_slot_and_refuses_what_is_approximate() {
+    let refused_as = |hand: Hand, code: &str| {
+        let mut rig = Rig::new(Arch::Cayman);
+        rig.policy.strict = true;
+        let error = load_on(&mut rig, hand).unwrap_err();
+        assert_eq!(error.id().to_string(), code, "{error}");
+        assert!(rig.log().is_empty(), "before any device call");
+        error
+    };
+    // The act stream comes first in the file, the pe stream first among engines.
+    let two = base().stream(Engine::Act, &[plain(0xDE)]).stream(Engine::Pe, &[plain(0xA0), plain(0xC5)]);
+    let error = refused_as(two, "S506");
+    assert_eq!((error.at.name.to_string().as_str(), error.at.a, error.at.b), ("pe", 1, 0xC5));
+    // A slot goes before a table, a table alone is refused too (R37), and nothing else is.
+    let table = |mut hand: Hand| {
+        let blob = hand.member(&pattern(64, 1));
+        hand.set.dve = Some(DveIn {
+            opcode: Some(blob),
+            control_fast: None,
+            control_slow: None,
+            unplaced_control: false,
+            datapath: None,
+        });
+        hand
+    };
+    refused_as(table(base().stream(Engine::Sp, &[plain(0xDE)])), "S506");
+    refused_as(table(base()), "S412");
+    let mut rig = Rig::new(Arch::Cayman);
+    rig.policy.strict = true;
+    let exact = [plain(0xB1), plain(0xCC), request(0, operand(0, 3, 0x10), operand(0, 1, 0x10))];
+    load_on(&mut rig, base().stream(Engine::Pe, &exact)).unwrap();
+}
+
+#[test]
+fn a_device_that_runs_code_takes_none_that_is_untranslated() {
+    let stream = [plain(0xA0), plain(0xDE)];
+    let (sets, mut members) = join(vec![base().stream(Engine::Dve, &stream)]);
+    let kbins = kbins(sets).unwrap();
+    let sim = HostSim::new(Config::flat(Arch::Cayman), Growing::new(true));
+    let device = Hooked { simulated: false, ..Hooked::new(sim, |_| Ok(())) };
+    let mut place_with = |policy: Policy| {
+        let request = Request {
+            name: b"m",
+            core: CoreId(0),
+            vcore_size: 1,
+            h_model: 1,
+            params: LoadParams::default(),
+            owned: (0, 8),
+            policy: &policy,
+            limits: &Limits::DEFAULT,
+        };
+        let mut slots = [None; 8];
+        let mut pages = PageTable::new(&mut slots);
+        let mut arena = Arena::new(memory(1 << 20)).unwrap();
+        place(&mut members, &kbins, &device, &request, &mut pages, &mut arena).map(|plan| plan.len())
+    };
+    let error = place_with(Policy::DEFAULT).unwrap_err();
+    assert_eq!((error.id().to_string().as_str(), error.at.b), ("S506", 0xDE));
+    assert_eq!(device.sim.operations(), 0, "before the first allocation");
+    assert_eq!(place_with(Policy { allow_opaque: true, ..Policy::DEFAULT }).unwrap(), 1);
+    assert!(device.sim.operations() > 0);
+    let both = Policy { allow_opaque: true, strict: true, ..Policy::DEFAULT };
+    assert!(place_with(both).is_err(), "strict is stronger");
+}
+
+#[test]
+fn some_opcodes_are_for_some_places() {
+    let jpeg = || Hand::new(3).var("out", VarClass::Output, 4).stream(Engine::Pool, &[plain(0xD7)]);
+    let (sets, members) = join(vec![jpeg(), jpeg()]);
+    let mut rig = Rig::new(Arch::Cayman);
+    let loaded = rig.load(sets, members).unwrap();
+    let [first, second] = [0, 1].map(|core| loaded.plan.core(core).unwrap());
+    assert_eq!((first.opaques().len(), second.opaques()[0].why), (0, Why::GATED));
+    let mut sunda = jpeg();
+    sunda.set.target = 2;
+    let loaded = load_on(&mut Rig::new(Arch::Sunda), sunda).unwrap();
+    assert_eq!(loaded.plan.core(0).unwrap().opaques()[0].why, Why::GATED);
+}
