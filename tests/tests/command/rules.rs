@@ -20,7 +20,8 @@ fn file(folder: &Scratch, name: &str, target: &str, besides: &str) -> PathBuf {
     let graph = json!({"name": "sg00", "definition": "sg00/def.json"});
     let kelf = json!({"version": "0.5", "target": target, "graphs": [graph]});
     let def = format!(r#"{{"var":{{"y":{{"type":"output","size":32,"var_id":0}}}}{besides}}}"#);
-    let members = [("neff.json", neff.to_string()), ("kelf-0.json", kelf.to_string()), ("sg00/def.json", def)];
+    let members =
+        [("neff.json", neff.to_string()), ("kelf-0.json", kelf.to_string()), ("sg00/def.json", def)];
     let members: BTreeMap<String, Vec<u8>> =
         members.into_iter().map(|(name, text)| (name.to_owned(), text.into_bytes())).collect();
     let path = folder.join(name);
@@ -53,7 +54,8 @@ fn legacy_files_load_where_the_caller_says_so() {
     let folder = Scratch::new("legacy");
     let other = file(&folder, "other.neff", "sunda", r#","runtime_statebuffer_reservation":[]"#);
     let bare = file(&folder, "bare.neff", "cayman", "");
-    for (file, options, code) in [(&other, ["--device", "sim:cayman"], "E203"), (&bare, ["--device", "sim"], "E350")]
+    for (file, options, code) in
+        [(&other, ["--device", "sim:cayman"], "E203"), (&bare, ["--device", "sim"], "E350")]
     {
         for off in ["", "0"] {
             let (status, verdict) = load(file, &options, off);

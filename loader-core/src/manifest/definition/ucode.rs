@@ -149,7 +149,8 @@ impl LibraryReader {
     fn check(&self, build: &Build<'_, '_>, def: &DefRecord) -> Result<LibraryRecord, Error> {
         let entry = &self.entry;
         let tail = build.arena.tail();
-        let library = entry.library.get().ok_or_else(|| fault(ManifestCode::UcodeLibrary).name(b"(not named)"))?;
+        let library =
+            entry.library.get().ok_or_else(|| fault(ManifestCode::UcodeLibrary).name(b"(not named)"))?;
         let name = library.get(tail);
         let refused = |code: ManifestCode| fault(code).name(name);
         let version = entry.version.get().ok_or_else(|| refused(ManifestCode::UcodeVersion))?;
