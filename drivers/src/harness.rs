@@ -5,13 +5,15 @@
 //! | [`Direct`] | no: [`Sys`](crate::neuron::Sys) calls the state machine | nothing |
 //! | [`inside`] | yes, of one thread of this process | seccomp user notification (Linux 5.19) |
 //! | [`launch`] | yes, of a program and its children | the same |
+//! | [`Mount`] | yes, of every process that sees the mount | root, `/dev/fuse`, Linux 6.9 |
 //!
-//! No privileges are needed (driver-abi.md §19.3). Where the kernel forbids user notification, as inside some
+//! No privileges are needed for the second and third (driver-abi.md §19.3). Where the kernel forbids user notification, as inside some
 //! sandboxes, [`Unavailable`] says why.
 
 mod client;
 mod direct;
 mod files;
+mod fuse;
 mod host;
 mod inside;
 mod launch;
@@ -29,6 +31,7 @@ mod task;
 
 pub use client::{Client, Window};
 pub use direct::Direct;
+pub use fuse::{Mount, NoMount};
 pub use host::{Host, Options, Shared, Stop};
 pub use inside::{Inside, inside};
 pub use launch::{Launched, Watch, launch};

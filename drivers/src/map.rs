@@ -196,7 +196,10 @@ pub fn program_windows(arch: Arch) -> impl Iterator<Item = (u64, u64)> {
     v2.into_iter().filter(move |_| !newer).chain(v3.filter(move |_| newer))
 }
 
-/// PCI device ids of an architecture; the vendor is 0x1D0F (§9.1).
+/// The PCI vendor of all accelerators (§9.1).
+pub const PCI_VENDOR: u16 = 0x1D0F;
+
+/// PCI device ids of an architecture (§9.1).
 #[must_use]
 pub const fn pci_ids(arch: Arch) -> &'static [u16] {
     match arch {

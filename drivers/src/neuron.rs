@@ -25,6 +25,7 @@ mod open;
 mod queue;
 mod sys;
 mod trace;
+mod window;
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub use bare_sys::Bare;
@@ -36,10 +37,13 @@ pub use libc_sys::Libc;
 pub use open::{INTERFACES, Identity, identify};
 pub use sys::{Access, Errno, Fd, Sys};
 pub use trace::{Line, Traced};
+pub use window::Window;
 
+use crate::map;
 use crate::sim::Lock;
 use core::cell::RefCell;
 use core::marker::PhantomData;
+use loader_core::arch::Arch;
 use node::Node;
 
 /// How a device is taken.
@@ -63,6 +67,24 @@ impl Options {
     /// All cores, claimed, reset, initialised; ten seconds for a pod.
     pub const ALL: Self =
         Self { first_core: 0, cores: 0, claim: true, reset: true, initialise: true, patience: 10_000 };
+
+    /// What a load onto `count` cores from `core` on needs: all cores of the HBM groups that these belong to,
+    /// because a scratchpad is its group's (staging.md §8.4). Cores that the device lacks are left out.
+    #[must_use]
+    pub fn covering(arch: Arch, core: u16, count: u16) -> Self {
+        let all = map::cores(arch);
+        let group = |core: u16| map::home_hbm(arch, core);
+        let (mut first, mut last) =
+            (core.min(all - 1), core.saturating_add(count.max(1)).min(all).max(1) - 1);
+        last = last.max(first);
+        while first > 0 && group(first - 1) == group(first) {
+            first -= 1;
+        }
+        while last + 1 < all && group(last + 1) == group(last) {
+            last += 1;
+        }
+        Self { first_core: first, cores: last + 1 - first, ..Self::ALL }
+    }
 }
 
 impl Default for Options {

@@ -22,7 +22,14 @@
 //! assert_eq!(head.slice::<U32>(list).unwrap()[1].get(), 7);
 //! ```
 
-use core::fmt;
+mod full;
+mod reference;
+mod sealed;
+
+pub use full::ArenaFull;
+pub use reference::{ArenaRef, TailRef};
+pub use sealed::{Head, Tail};
+
 use core::mem::{size_of, take};
 use zerocopy::little_endian::U32;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -30,97 +37,6 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 /// What a record must be to live in an arena: plain bytes of alignment 1.
 pub trait Record: FromBytes + IntoBytes + Immutable + KnownLayout + Unaligned {}
 impl<T: FromBytes + IntoBytes + Immutable + KnownLayout + Unaligned> Record for T {}
-
-/// An 8-byte reference field: where an array of records starts in the head, and how many there are.
-///
-/// `{0, 0}` is null. A reference to one record has `len` 1; to bytes, `len` is the byte count.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned,
-)]
-#[repr(C)]
-pub struct ArenaRef {
-    /// Bytes from the arena's start.
-    pub off: U32,
-    /// Elements.
-    pub len: U32,
-}
-
-const _: () = assert!(size_of::<ArenaRef>() == 8);
-
-impl ArenaRef {
-    /// Refers to nothing.
-    pub const NULL: Self = Self { off: U32::ZERO, len: U32::ZERO };
-
-    /// True if it refers to nothing.
-    #[must_use]
-    pub fn is_null(self) -> bool {
-        self.off.get() == 0
-    }
-
-    /// Number of elements.
-    #[must_use]
-    pub fn count(self) -> u32 {
-        self.len.get()
-    }
-
-    /// Reference to element `index` of an array of `T`, as a one-element array.
-    #[must_use]
-    pub fn nth<T>(self, index: u32) -> Option<Self> {
-        if index >= self.len.get() {
-            return None;
-        }
-        let size = u32::try_from(size_of::<T>()).ok()?;
-        let off = self.off.get().checked_add(index.checked_mul(size)?)?;
-        Some(Self { off: U32::new(off), len: U32::new(1) })
-    }
-}
-
-/// A place in the tail: bytes from the arena's end to the item's first byte. 0 is null.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    FromBytes,
-    IntoBytes,
-    Immutable,
-    KnownLayout,
-    Unaligned,
-)]
-#[repr(C)]
-pub struct TailRef(pub U32);
-
-impl TailRef {
-    /// Refers to nothing.
-    pub const NULL: Self = Self(U32::ZERO);
-
-    /// True if it refers to nothing.
-    #[must_use]
-    pub fn is_null(self) -> bool {
-        self.0.get() == 0
-    }
-}
-
-/// The arena ran out. `needed` is what the failing step asked for, rounded as it would be stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ArenaFull {
-    /// Bytes asked for.
-    pub needed: usize,
-    /// Bytes between head and tail.
-    pub available: usize,
-}
-
-impl fmt::Display for ArenaFull {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the arena is full: {} bytes needed, {} available", self.needed, self.available)
-    }
-}
-
-impl core::error::Error for ArenaFull {}
 
 /// A position of both ends, to come back to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,6 +83,20 @@ impl<'m> Arena<'m> {
         let mem = mem.get_mut(..usable).ok_or(full)?;
         mem.get_mut(..NULL_AREA).ok_or(full)?.fill(0);
         Ok(Self { mem, before: 0, after: 0, head: NULL_AREA, tail: 0, peak: NULL_AREA })
+    }
+
+    /// Wraps `mem` again after a first arena over it has ended whose product, `head_used` bytes, is to stay:
+    /// gives that product, and an arena whose records follow it. Tables of the first are gone.
+    ///
+    /// # Errors
+    /// [`ArenaFull`] if `mem` is shorter than the product.
+    pub fn resume(mem: &'m mut [u8], head_used: usize) -> Result<(Head<'m>, Self), ArenaFull> {
+        let full = ArenaFull { needed: head_used, available: mem.len() };
+        let (sealed, rest) = mem.split_at_mut_checked(head_used).ok_or(full)?;
+        let usable = rest.len() & !7;
+        let mem = rest.get_mut(..usable).ok_or(full)?;
+        let head = Head::from_bytes(sealed, 0);
+        Ok((head, Self { mem, before: head_used, after: 0, head: 0, tail: 0, peak: head_used }))
     }
 
     /// Bytes between head and tail.
@@ -253,10 +183,15 @@ impl<'m> Arena<'m> {
     /// # Errors
     /// [`ArenaFull`]; nothing is taken then.
     pub fn alloc<T: Record>(&mut self, count: usize) -> Result<ArenaRef, ArenaFull> {
+        self.take_head(size_of::<T>(), count)
+    }
+
+    #[inline(never)]
+    fn take_head(&mut self, size: usize, count: usize) -> Result<ArenaRef, ArenaFull> {
         if count == 0 {
             return Ok(ArenaRef::NULL);
         }
-        let bytes = self.reserve(size_of::<T>().checked_mul(count))?;
+        let bytes = self.reserve(size.checked_mul(count))?;
         let full = ArenaFull { needed: bytes, available: self.available() };
         let off = u32::try_from(self.head_used()).map_err(|_| full)?;
         let len = u32::try_from(count).map_err(|_| full)?;
@@ -274,7 +209,7 @@ impl<'m> Arena<'m> {
     pub fn alloc_bytes(&mut self, bytes: &[u8]) -> Result<ArenaRef, ArenaFull> {
         let place = self.alloc::<u8>(bytes.len())?;
         if let Some(slot) = self.slice_mut::<u8>(place) {
-            slot.copy_from_slice(bytes);
+            crate::bytes::copy(slot, bytes);
         }
         Ok(place)
     }
@@ -284,7 +219,12 @@ impl<'m> Arena<'m> {
     /// # Errors
     /// [`ArenaFull`]; nothing is taken then.
     pub fn alloc_tail<T: Record>(&mut self, count: usize) -> Result<TailRef, ArenaFull> {
-        let bytes = self.reserve(size_of::<T>().checked_mul(count))?;
+        self.take_tail(size_of::<T>(), count)
+    }
+
+    #[inline(never)]
+    fn take_tail(&mut self, size: usize, count: usize) -> Result<TailRef, ArenaFull> {
+        let bytes = self.reserve(size.checked_mul(count))?;
         let full = ArenaFull { needed: bytes, available: self.available() };
         let end = self.mem.len().saturating_sub(self.tail);
         let start = end.checked_sub(bytes).ok_or(full)?;
@@ -302,35 +242,16 @@ impl<'m> Arena<'m> {
     pub fn alloc_tail_bytes(&mut self, bytes: &[u8]) -> Result<TailRef, ArenaFull> {
         let place = self.alloc_tail::<u8>(bytes.len())?;
         if let Some(slot) = self.tail_slice_mut::<u8>(place, bytes.len()) {
-            slot.copy_from_slice(bytes);
+            crate::bytes::copy(slot, bytes);
         }
         Ok(place)
-    }
-
-    /// Splits `bytes` bytes (rounded up to 8) off the end for good, as memory of its own: a thread's
-    /// scratch, a device's bounce buffer. Must not follow unsealed tail items.
-    ///
-    /// # Errors
-    /// [`ArenaFull`] if they do not fit between head and tail.
-    pub fn carve(&mut self, bytes: usize) -> Result<&'m mut [u8], ArenaFull> {
-        let bytes = self.reserve(Some(bytes))?;
-        let full = ArenaFull { needed: bytes, available: self.available() };
-        if self.tail != 0 {
-            return Err(full);
-        }
-        let split = self.mem.len().checked_sub(bytes).ok_or(full)?;
-        let (rest, carved) = take(&mut self.mem).split_at_mut(split);
-        self.mem = rest;
-        self.after = self.after.saturating_add(bytes);
-        self.touch();
-        Ok(carved)
     }
 
     /// Splits the unsealed head off as a shared slice.
     #[must_use]
     pub fn seal_head(&mut self) -> Head<'m> {
-        let (sealed, rest) = take(&mut self.mem).split_at_mut(self.head);
-        let head = Head { bytes: sealed, base: self.before };
+        let (sealed, rest) = crate::bytes::split_mut(take(&mut self.mem), self.head);
+        let head = Head::from_bytes(sealed, self.before);
         self.mem = rest;
         self.before = self.before.saturating_add(self.head);
         self.head = 0;
@@ -341,8 +262,8 @@ impl<'m> Arena<'m> {
     #[must_use]
     pub fn seal_tail(&mut self) -> Tail<'m> {
         let split = self.mem.len().saturating_sub(self.tail);
-        let (rest, sealed) = take(&mut self.mem).split_at_mut(split);
-        let tail = Tail { bytes: sealed, after: self.after };
+        let (rest, sealed) = crate::bytes::split_mut(take(&mut self.mem), split);
+        let tail = Tail::new(sealed, self.after);
         self.mem = rest;
         self.after = self.after.saturating_add(self.tail);
         self.tail = 0;
@@ -352,14 +273,14 @@ impl<'m> Arena<'m> {
     /// The unsealed head as it stands.
     #[must_use]
     pub fn head(&self) -> Head<'_> {
-        Head { bytes: self.mem.get(..self.head).unwrap_or(&[]), base: self.before }
+        Head::from_bytes(self.mem.get(..self.head).unwrap_or(&[]), self.before)
     }
 
     /// The unsealed tail as it stands.
     #[must_use]
     pub fn tail(&self) -> Tail<'_> {
         let start = self.mem.len().saturating_sub(self.tail);
-        Tail { bytes: self.mem.get(start..).unwrap_or(&[]), after: self.after }
+        Tail::new(self.mem.get(start..).unwrap_or(&[]), self.after)
     }
 
     /// An unsealed record of the head.
@@ -381,21 +302,26 @@ impl<'m> Arena<'m> {
 
     /// An unsealed array of the head, to write; empty for null.
     pub fn slice_mut<T: Record>(&mut self, place: ArenaRef) -> Option<&mut [T]> {
+        let bytes = self.bytes_mut(place, size_of::<T>())?;
+        <[T]>::mut_from_bytes_with_elems(bytes, to_usize(place.len)).ok()
+    }
+
+    /// Where records of `size` bytes lie; one copy for all types of records.
+    #[inline(never)]
+    fn bytes_mut(&mut self, place: ArenaRef, size: usize) -> Option<&mut [u8]> {
         if place.is_null() {
             return Some(&mut []);
         }
         let start = to_usize(place.off).checked_sub(self.before)?;
-        let size = size_of::<T>().checked_mul(to_usize(place.len))?;
-        let end = start.checked_add(size)?;
-        let bytes = self.mem.get_mut(..self.head)?.get_mut(start..end)?;
-        <[T]>::mut_from_bytes_with_elems(bytes, to_usize(place.len)).ok()
+        let end = start.checked_add(size.checked_mul(to_usize(place.len))?)?;
+        self.mem.get_mut(..self.head)?.get_mut(start..end)
     }
 
     /// An unsealed array of the head, to write, beside the unsealed tail, to read.
     pub fn slice_mut_and_tail<T: Record>(&mut self, place: ArenaRef) -> Option<(&mut [T], Tail<'_>)> {
         let (head, rest) = self.mem.split_at_mut_checked(self.head)?;
         let split = rest.len().checked_sub(self.tail)?;
-        let tail = Tail { bytes: rest.get(split..)?, after: self.after };
+        let tail = Tail::new(rest.get(split..)?, self.after);
         let start = to_usize(place.off).checked_sub(self.before)?;
         let size = size_of::<T>().checked_mul(to_usize(place.len))?;
         let bytes = head.get_mut(start..start.checked_add(size)?)?;
@@ -410,6 +336,12 @@ impl<'m> Arena<'m> {
 
     /// An unsealed array of the tail, to write.
     pub fn tail_slice_mut<T: Record>(&mut self, place: TailRef, count: usize) -> Option<&mut [T]> {
+        let bytes = self.tail_bytes_mut(place, size_of::<T>(), count)?;
+        <[T]>::mut_from_bytes_with_elems(bytes, count).ok()
+    }
+
+    #[inline(never)]
+    fn tail_bytes_mut(&mut self, place: TailRef, size: usize, count: usize) -> Option<&mut [u8]> {
         if count == 0 {
             return Some(&mut []);
         }
@@ -418,80 +350,12 @@ impl<'m> Arena<'m> {
             return None;
         }
         let start = self.mem.len().checked_sub(distance)?;
-        let end = start.checked_add(size_of::<T>().checked_mul(count)?)?;
-        let bytes = self.mem.get_mut(start..end)?;
-        <[T]>::mut_from_bytes_with_elems(bytes, count).ok()
+        self.mem.get_mut(start..start.checked_add(size.checked_mul(count)?)?)
     }
 }
 
 fn to_usize(n: U32) -> usize {
     usize::try_from(n.get()).unwrap_or(usize::MAX)
-}
-
-/// Sealed head bytes: finished records, addressed by [`ArenaRef`].
-#[derive(Clone, Copy, Debug)]
-pub struct Head<'m> {
-    bytes: &'m [u8],
-    base: usize,
-}
-
-impl<'m> Head<'m> {
-    /// Head bytes that lie `base` bytes into their arena (for dumps read back and for tests).
-    #[must_use]
-    pub const fn from_bytes(bytes: &'m [u8], base: usize) -> Self {
-        Self { bytes, base }
-    }
-
-    /// The bytes of this part, the null area included if it is the first part.
-    #[must_use]
-    pub const fn bytes(&self) -> &'m [u8] {
-        self.bytes
-    }
-
-    /// One record.
-    #[must_use]
-    pub fn get<T: Record>(&self, place: ArenaRef) -> Option<&'m T> {
-        self.slice(place)?.first()
-    }
-
-    /// An array; empty for null.
-    #[must_use]
-    pub fn slice<T: Record>(&self, place: ArenaRef) -> Option<&'m [T]> {
-        if place.is_null() {
-            return Some(&[]);
-        }
-        let start = to_usize(place.off).checked_sub(self.base)?;
-        let size = size_of::<T>().checked_mul(to_usize(place.len))?;
-        let bytes = self.bytes.get(start..start.checked_add(size)?)?;
-        <[T]>::ref_from_bytes_with_elems(bytes, to_usize(place.len)).ok()
-    }
-}
-
-/// Sealed tail bytes: finished tables, addressed by [`TailRef`].
-#[derive(Clone, Copy, Debug)]
-pub struct Tail<'m> {
-    bytes: &'m [u8],
-    after: usize,
-}
-
-impl<'m> Tail<'m> {
-    /// One record.
-    #[must_use]
-    pub fn get<T: Record>(&self, place: TailRef) -> Option<&'m T> {
-        self.slice(place, 1)?.first()
-    }
-
-    /// An array of `count` records; empty for 0.
-    #[must_use]
-    pub fn slice<T: Record>(&self, place: TailRef, count: usize) -> Option<&'m [T]> {
-        if count == 0 {
-            return Some(&[]);
-        }
-        let distance = to_usize(place.0).checked_sub(self.after)?;
-        let start = self.bytes.len().checked_sub(distance)?;
-        let end = start.checked_add(size_of::<T>().checked_mul(count)?)?;
-        <[T]>::ref_from_bytes_with_elems(self.bytes.get(start..end)?, count).ok()
-    }
 }
 
 #[cfg(test)]

@@ -256,6 +256,11 @@ pub trait Device {
     /// Number of physical cores.
     fn cores(&self) -> u16;
 
+    /// Cores that this process owns: first and one past the last. All of them unless the device is shared.
+    fn owned(&self) -> (u16, u16) {
+        (0, self.cores())
+    }
+
     /// The HBM channel that is nearest to a core.
     fn home_channel(&self, core: CoreId) -> u8;
 

@@ -196,11 +196,20 @@ impl Error {
     /// An error without a place; add one with the methods below.
     #[must_use]
     pub fn new(stage: Stage, code: impl Into<Code>) -> Self {
-        Self { stage, code: code.into(), at: At::NOWHERE }
+        Self::of(stage, code.into())
+    }
+
+    /// One copy for all: an error is a large value, and made at a thousand places.
+    #[cold]
+    #[inline(never)]
+    fn of(stage: Stage, code: Code) -> Self {
+        Self { stage, code, at: At::NOWHERE }
     }
 
     /// A broken promise between two parts of this library; never the fault of a file.
     #[must_use]
+    #[cold]
+    #[inline(never)]
     pub fn internal(stage: Stage, what: &'static str) -> Self {
         let code: Code = match stage {
             Stage::Guard | Stage::Unpack => ContainerCode::Internal.into(),
@@ -213,6 +222,8 @@ impl Error {
 
     /// The arena ran out during `stage`.
     #[must_use]
+    #[cold]
+    #[inline(never)]
     pub fn arena(stage: Stage, full: ArenaFull) -> Self {
         let code: Code = match stage {
             Stage::Guard | Stage::Unpack => ContainerCode::ArenaFull.into(),
@@ -226,6 +237,8 @@ impl Error {
 
     /// Sets the member.
     #[must_use]
+    #[cold]
+    #[inline(never)]
     pub const fn member(mut self, member: MemberId) -> Self {
         self.at.member = Some(member);
         self
@@ -233,6 +246,8 @@ impl Error {
 
     /// Sets the byte offset.
     #[must_use]
+    #[cold]
+    #[inline(never)]
     pub const fn offset(mut self, offset: u64) -> Self {
         self.at.offset = Some(offset);
         self
@@ -240,6 +255,8 @@ impl Error {
 
     /// Sets the element index.
     #[must_use]
+    #[cold]
+    #[inline(never)]
     pub const fn element(mut self, element: u32) -> Self {
         self.at.element = Some(element);
         self
@@ -247,6 +264,8 @@ impl Error {
 
     /// Sets the subgraph.
     #[must_use]
+    #[cold]
+    #[inline(never)]
     pub const fn subgraph(mut self, subgraph: u8) -> Self {
         self.at.subgraph = Some(subgraph);
         self
@@ -254,6 +273,8 @@ impl Error {
 
     /// Sets the first two numbers.
     #[must_use]
+    #[cold]
+    #[inline(never)]
     pub const fn numbers(mut self, a: u64, b: u64) -> Self {
         self.at.a = a;
         self.at.b = b;
@@ -262,6 +283,8 @@ impl Error {
 
     /// Sets the third number.
     #[must_use]
+    #[cold]
+    #[inline(never)]
     pub const fn third(mut self, c: u64) -> Self {
         self.at.c = c;
         self
@@ -269,6 +292,8 @@ impl Error {
 
     /// Sets the first name; a long one is shortened and marked.
     #[must_use]
+    #[cold]
+    #[inline(never)]
     pub fn name(mut self, name: &[u8]) -> Self {
         self.at.name = Name::new(name);
         self
@@ -276,6 +301,8 @@ impl Error {
 
     /// Sets the second name.
     #[must_use]
+    #[cold]
+    #[inline(never)]
     pub fn name2(mut self, name: &[u8]) -> Self {
         self.at.name2 = Name::new(name);
         self

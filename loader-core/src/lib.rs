@@ -16,12 +16,23 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+/// Sizes of the memory layout that this library was built with (`NEFFLOAD_LAYOUT`; the host's by default).
+pub mod layout {
+    include!(concat!(env!("OUT_DIR"), "/layout.rs"));
+
+    /// Whether small code goes before speed.
+    pub(crate) const SMALL: bool = CORE_SMALL == 1;
+}
+
 pub mod arch;
 pub mod arena;
+mod boundary;
+mod bytes;
 pub mod device;
 pub mod error;
 pub mod limits;
 pub mod policy;
+mod sort;
 pub mod source;
 
 pub mod container;

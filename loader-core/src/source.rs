@@ -37,7 +37,7 @@ impl Source for &[u8] {
         let rest = usize::try_from(offset).ok().and_then(|at| self.get(at..)).unwrap_or(&[]);
         let count = rest.len().min(out.len());
         if let (Some(to), Some(from)) = (out.get_mut(..count), rest.get(..count)) {
-            to.copy_from_slice(from);
+            crate::bytes::copy(to, from);
         }
         Ok(count)
     }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `<core>-<address>.bin` | one live allocation, read back from the device |
 //! | `kbin-<core>.bin`, `model-<core>.bin` | the records of 424 and 7744 bytes |
-//! | `kbin-<core>.txt` | every record of the kbin, field by field with its offset |
+//! | `kbin-<core>.txt`, `model-<core>.txt` | every record behind those two, under its arena address, field by field with its offset |
 //! | `product.bin` | the arena's head with all records |
 //!
 //! The files are the same for every thread count and chunking.
@@ -62,11 +62,11 @@ pub fn dump<D: Device>(plan: &Plan<'_>, device: &D, folder: &Path) -> Result<(),
 }
 
 fn records(core: &CoreView<'_>, folder: &Path) -> Result<(), DumpError> {
-    let file = |kind: &str| folder.join(format!("{kind}-{}.bin", core.core().0));
-    write(&file("kbin"), core.kbin.record().as_bytes())?;
-    write(&file("model"), core.model.as_bytes())?;
-    let text = folder.join(format!("kbin-{}.txt", core.core().0));
-    write(&text, core.kbin.to_string().as_bytes())
+    let file = |name: &str, ending: &str| folder.join(format!("{name}-{}.{ending}", core.core().0));
+    write(&file("kbin", "bin"), core.kbin.record().as_bytes())?;
+    write(&file("model", "bin"), core.model.as_bytes())?;
+    write(&file("kbin", "txt"), core.kbin.to_string().as_bytes())?;
+    write(&file("model", "txt"), core.to_string().as_bytes())
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), DumpError> {

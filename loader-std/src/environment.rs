@@ -1,6 +1,18 @@
 //! Environment variables of the runtime that a host may honour. The core never reads one.
 
+use loader_core::error::Error;
+use loader_core::stage::collectives::Membership;
 use std::ffi::OsStr;
+
+/// The place of a load among `world` communicating devices, from the value of `NEURON_RT_ROOT_COMM_ID`: what
+/// `nrt_load_collectives` checks before it looks at the file (container.md §6, check 3).
+///
+/// # Errors
+/// `NoRootComm` if it is not set, `RootComm` if it is no `host:port`, `WorldSize` for a rank outside the world.
+pub fn membership(root_comm: Option<&OsStr>, rank: u32, world: u32) -> Result<Membership, Error> {
+    let text = root_comm.map(OsStr::to_string_lossy);
+    Membership::new(text.as_deref(), rank, world)
+}
 
 /// Whether `NEURON_RT_ALLOW_LEGACY_NEFF` is set to true: `1` or `true` (manifests.md §5.4; an empty
 /// string and `0` are as unset, Z08).
@@ -17,7 +29,7 @@ pub fn legacy_allowed() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::allow_legacy;
+    use super::{allow_legacy, membership};
     use std::ffi::OsStr;
 
     #[test]
@@ -26,5 +38,14 @@ mod tests {
             assert_eq!(allow_legacy(Some(OsStr::new(value))), expected, "{value:?}");
         }
         assert!(!allow_legacy(None));
+    }
+
+    #[test]
+    fn the_root_communicator() {
+        let code =
+            |value: Option<&str>| membership(value.map(OsStr::new), 1, 2).map_err(|error| error.id().number);
+        assert_eq!(code(Some("10.0.0.1:41000")).map(|member| member.rank()), Ok(1));
+        assert_eq!(code(None).err(), Some(701));
+        assert_eq!(code(Some("10.0.0.1")).err(), Some(702));
     }
 }

@@ -9,6 +9,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use zerocopy::FromZeros;
 
 /// The system's refusal to read, as an error of the loader.
 fn unreadable(error: &io::Error, offset: u64) -> Error {
@@ -104,8 +105,8 @@ pub enum Input {
 }
 
 /// Something to read once.
-pub trait ReadOnce: Read + std::fmt::Debug {}
-impl<T: Read + std::fmt::Debug> ReadOnce for T {}
+pub trait ReadOnce: Read + std::fmt::Debug + Send {}
+impl<T: Read + std::fmt::Debug + Send> ReadOnce for T {}
 
 impl Input {
     /// Opens what `name` names. `FILE@OFFSET` is tried if no file has the whole name.
@@ -192,7 +193,7 @@ pub struct BufferSizes {
 
 impl BufferSizes {
     /// Buffers that read every file the reference reads.
-    pub const MOST: Self = Self { input: 64 << 10, layers: 24, name: 1 << 20, extents: 4096 };
+    pub const MOST: Self = Self { input: 64 << 10, layers: 24, name: 1 << 20, extents: 8192 };
     /// Buffers that read every known file.
     pub const LEAST: Self = Self { input: 16 << 10, layers: 1, name: 512, extents: 0 };
 
@@ -256,7 +257,7 @@ impl Buffers {
             input_bytes: sizes.input,
             layers: GrowingLayers { made: Vec::new(), most: sizes.layers },
             names: vec![0; 3 * sizes.name],
-            extents: vec![Extent::default(); sizes.extents],
+            extents: zeroed(sizes.extents),
         }
     }
 
@@ -272,6 +273,11 @@ impl Buffers {
         let Self { layers, names, extents, .. } = self;
         Workspace { input: &mut [], layers, names, extents }
     }
+}
+
+/// Extents in memory that the system gives out as zeros, and only where it is touched.
+fn zeroed(count: usize) -> Vec<Extent> {
+    Extent::new_vec_zeroed(count).unwrap_or_default()
 }
 
 impl Default for Buffers {

@@ -31,6 +31,7 @@ pub use aliases::Aliases;
 pub use getter::{Answer, GETTERS};
 pub use select::{Selected, Selector};
 pub use tensors::{TensorMap, TensorUse};
+pub(crate) use value::characters;
 pub use world::{WorldSize, WorldSizeRule, WorldSource};
 
 use crate::chain;

@@ -2,7 +2,10 @@
 //!
 //! Names in a file are bytes; bytes that are not UTF-8 are shown as `\xNN`.
 
+mod document;
 mod subgraph;
+
+pub use document::{Question, document};
 
 use loader_core::container::MemberTable;
 use loader_core::error::{Error, Notes};

@@ -2,6 +2,8 @@
 
 pub mod cache;
 pub mod container;
+pub mod diff;
+pub mod disasm;
 pub mod dump;
 pub mod environment;
 pub mod file;
@@ -16,6 +18,7 @@ pub mod needs;
 pub mod pack;
 pub mod report;
 pub mod runtime;
+pub mod verdict;
 pub mod walk;
 
 mod chain;

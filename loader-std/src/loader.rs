@@ -1,15 +1,20 @@
 //! Loading for hosts: a device, the models on it, and guards that unload (staging.md §6, §13, §14).
 //!
-//! ```no_run
+//! ```
 //! use loader_core::arch::Arch;
 //! use loader_std::{LoadOptions, Loader, Memory};
 //! use neuron_drivers::sim::{Config, Growing, HostSim};
 //!
+//! let file = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/cayman-2core.neff"))?;
 //! let loader = Loader::new(HostSim::new(Config::flat(Arch::Cayman), Growing::new(false)));
-//! let file = std::fs::read("model.neff").unwrap();
+//! let empty = loader.device().hash();
 //! let mut memory = Memory::new();
-//! let model = loader.load(&file, &mut memory, &LoadOptions::default()).unwrap();
-//! println!("h_nn {} on {} cores", model.h_nn(), model.plan().len());
+//! let model = loader.load(&file, &mut memory, &LoadOptions::default())?;
+//! assert_eq!((model.h_nn(), model.plan().len()), (1, 2));
+//! assert_eq!(loader.models(), [1]);
+//! drop(model);
+//! assert_eq!(loader.device().hash(), empty);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Locks
@@ -50,7 +55,7 @@ pub use fan_out::{Worker, fill, worker};
 pub use io::IoEntry;
 pub use memory::{Memory, StreamMemory};
 pub use model::{Model, Use};
-pub use prepared::{Prepared, PreparedResident, prepare, prepare_streamed};
+pub use prepared::{Prepared, PreparedResident, prepare, prepare_from, prepare_streamed};
 pub use refused::LoadError;
 pub use shared::{Parse, ParseKey, parse_key};
 pub use state::State;
@@ -73,6 +78,16 @@ use std::time::Duration;
 const MOST_PAGES: usize = 8 * 1024;
 
 /// What a load is asked to do, beside the file.
+///
+/// ```
+/// use loader_core::policy::Policy;
+/// use loader_std::LoadOptions;
+///
+/// // For a host whose logical cores are two physical ones, from core 4 on, refusing what is not understood.
+/// let policy = Policy { lnc: Some(2), strict: true, ..Policy::DEFAULT };
+/// let options = LoadOptions { core: 4, policy, threads: 1, ..LoadOptions::default() };
+/// assert!(options.policy.verify_digest && options.h_model.is_none());
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct LoadOptions {
     /// First physical core (R24).
@@ -194,6 +209,12 @@ impl<D: Device> Loader<D> {
             pages.sort_unstable();
             pages.into_iter().map(|(_, refs)| refs).collect()
         })
+    }
+
+    /// All scratchpad pages, with their blocks and references.
+    #[must_use]
+    pub fn scratchpad(&self) -> Vec<Page> {
+        self.with_pages(|table| table.iter().copied().collect())
     }
 
     /// Takes a use of a model, which holds it on the device until it is dropped.

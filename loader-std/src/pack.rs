@@ -12,6 +12,8 @@
 //! assert_eq!(file.len(), 1024 + 10240);
 //! ```
 
+pub mod check;
+pub mod dedup;
 mod gzip;
 mod header;
 mod tar;

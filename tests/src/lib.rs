@@ -2,15 +2,19 @@
 //! builder of NEFF trees ([`build`]) and the project's own files made with it ([`fixtures`]).
 
 pub mod build;
+pub mod capi;
 pub mod command;
 pub mod container;
 pub mod errors_page;
 pub mod fixtures;
 pub mod fuzz;
+pub mod generated;
 pub mod json;
 pub mod lowering;
 pub mod payload;
+pub mod places;
 pub mod staging;
+pub mod transcript;
 pub mod trees;
 
 use std::path::{Path, PathBuf};
@@ -31,6 +35,25 @@ pub fn shared() -> Option<PathBuf> {
     let named = std::env::var_os("NEFFLOAD_SHARED").map(PathBuf::from);
     let beside = || workspace().parent().map(|parent| parent.join("shared"));
     named.or_else(beside).filter(|folder| folder.is_dir())
+}
+
+/// True if the long sweeps are asked for (`cargo xtask test --full`).
+#[must_use]
+pub fn full() -> bool {
+    std::env::var_os("NEFFLOAD_FULL").is_some()
+}
+
+/// Every file that loads: the project's own and the real ones.
+#[must_use]
+pub fn loadable_files() -> Vec<PathBuf> {
+    let all = fixture_files().into_iter().chain(real_files());
+    all.filter(|file| !file_stem(file).starts_with("inf1")).collect()
+}
+
+/// The name of a file without folder and ending.
+#[must_use]
+pub fn file_stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The real files, sorted by name; empty where there is no shared data.

@@ -1,9 +1,12 @@
 //! Helpers for tests of lowering: working sets made by hand, and packages lowered end to end.
 
 pub mod handmade;
+pub mod ladder;
 pub mod modes;
 pub mod package;
+pub mod whole;
 
+use crate::places::assert_placed;
 use loader_core::arena::Arena;
 use loader_core::error::{Error, NoteList};
 use loader_core::limits::Limits;
@@ -53,11 +56,12 @@ pub fn lower_input<I: Input, T: Transfers>(
     policy: &Policy,
 ) -> Result<Lowered, Error> {
     let limits = Limits::DEFAULT;
-    let dims = measure(input, &limits, policy)?;
+    let dims = measure(input, &limits, policy).inspect_err(assert_placed)?;
     let room = usize::try_from(dims.needed()).expect("fits") + 16;
     let mut arena = Arena::new(memory(room)).expect("the null area fits");
     let mut notes = NoteList::<64>::new();
-    let kbins = lower_from(input, transfers, &mut arena, &limits, policy, &mut notes)?;
+    let kbins = lower_from(input, transfers, &mut arena, &limits, policy, &mut notes);
+    let kbins = kbins.inspect_err(assert_placed)?;
     let used = arena.head_used() as u64;
     assert_eq!(used, dims.product_bytes(), "emit uses what measure says");
     assert_eq!(arena.high_water(), room, "the arena was as large as needed");

@@ -1,10 +1,12 @@
 //! Helpers for tests of staging: hand-made models, a simulated device, and everything that must hold after.
 
 pub mod audit;
+pub mod claims;
 pub mod hooked;
 pub mod model;
 
 use crate::lowering::handmade::{Set, Working};
+use crate::places::assert_placed;
 use loader_core::arch::Arch;
 use loader_core::arena::{Arena, ArenaRef, Head, Record};
 use loader_core::container::MemberTable;
@@ -172,7 +174,8 @@ impl Rig {
             place_explained(members, kbins, sim, &request, pages, &mut arena, &mut shortage)
         });
         self.shortage = shortage;
-        if result.is_err() {
+        if let Err(error) = &result {
+            assert_placed(error);
             assert_eq!(self.state(), before, "a failed placement leaves nothing behind");
             assert_eq!((arena.head_used(), arena.tail_used()), (16, 0), "and no arena memory");
         }

@@ -20,7 +20,11 @@ pub(crate) fn run(full: bool) -> Result<()> {
     if full {
         tests.env(FULL, "1");
     }
-    gate("tests", tests)
+    gate("tests", tests)?;
+    println!("== clients of the C interface");
+    crate::clients::run()?;
+    println!("== wheel");
+    crate::wheel::run()
 }
 
 fn cargo(arguments: &[&str]) -> Command {

@@ -16,7 +16,8 @@ enum Door {
 }
 
 /// Issues any request with any argument. Sound because whoever answers may touch the scratch memory only: the
-/// simulated driver is fenced to it, and a kernel without the filter does not know these requests.
+/// simulated driver is fenced to it, and a kernel without the filter does not know these requests. Of a real driver
+/// ([`Client::real`]) it is the caller who keeps it there.
 #[derive(Debug)]
 pub struct Client {
     door: Door,
@@ -47,6 +48,13 @@ impl Client {
     #[must_use]
     pub fn kernel(options: &Options, scratch: Scratch) -> Self {
         Self { door: Door::Kernel(Libc), scratch, device_dir: options.device_dir.clone() }
+    }
+
+    /// The calling thread, on a device that is there. The kernel follows every address in an argument: all of them
+    /// must lie in `scratch`, with what the request reads and writes there.
+    #[must_use]
+    pub fn real(device_dir: &str, scratch: Scratch) -> Self {
+        Self { door: Door::Kernel(Libc), scratch, device_dir: String::from(device_dir) }
     }
 
     fn sys(&self) -> &dyn Sys {
@@ -100,7 +108,7 @@ impl Client {
     /// `ioctl` with an address as the argument.
     #[must_use]
     pub fn ioctl(&self, fd: Fd, request: u32, address: u64) -> i64 {
-        // SAFETY: the answering side touches the scratch memory only, which is never borrowed.
+        // SAFETY: the answering side touches the scratch memory only, which is never borrowed; see the type's page.
         unsafe { self.sys().ioctl(fd, request, address as *mut u8) }
     }
 

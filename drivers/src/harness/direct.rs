@@ -1,10 +1,10 @@
 //! The simulated driver without a kernel in between: system calls go straight to the state machine.
 
-use super::host::{Options, Shared, Stop};
+use super::host::{Options, Shared};
 use super::process::ProcessMemory;
 use crate::abi::errno::{EBADF, EIO, ENOENT, ENOSYS};
 use crate::neuron::{Access, Errno, Fd, Sys};
-use crate::simdrv::{Caller, OpenFlags, OpenId, Outcome};
+use crate::simdrv::{Caller, OpenFlags, OpenId};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::fs::File;
@@ -68,8 +68,8 @@ impl Direct {
         self.killed.store(true, Ordering::Relaxed);
     }
 
-    fn now(&self) -> Caller {
-        Caller { killed: self.killed.load(Ordering::Relaxed), ..self.caller }
+    fn is_killed(&self) -> bool {
+        self.killed.load(Ordering::Relaxed)
     }
 
     /// Ends the process: everything it has open is closed.
@@ -109,13 +109,8 @@ impl Sys for Direct {
                     Access::ReadWrite => OpenFlags::ReadWrite,
                 };
                 let opened =
-                    self.until_done(|| match self.shared.lock().driver.open(self.now(), index, flags) {
-                        Err(Outcome::Blocked) => None,
-                        Err(Outcome::Done(raw)) => Some(Err((-raw) as Errno)),
-                        Err(Outcome::KernelStop(_)) => Some(Err(EIO)),
-                        Ok(open) => Some(Ok(open)),
-                    });
-                table.opens.insert(fd, opened?);
+                    self.until_done(|| self.shared.open(self.caller, || self.is_killed(), index, flags));
+                table.opens.insert(fd, opened.map_err(|raw| (-raw) as Errno)?);
             }
             _ => return Err(ENOENT),
         }
@@ -147,17 +142,8 @@ impl Sys for Direct {
     unsafe fn ioctl(&self, fd: Fd, request: u32, argument: *mut u8) -> i64 {
         let Some(open) = self.open_id(fd) else { return -i64::from(EBADF) };
         let mut memory = ProcessMemory::fenced(std::process::id(), self.options.fence.clone());
-        self.until_done(|| {
-            let mut host = self.shared.lock();
-            match host.driver.ioctl(self.now(), open, request, argument as u64, &mut memory) {
-                Outcome::Blocked => None,
-                Outcome::Done(raw) => Some(raw),
-                Outcome::KernelStop(why) => {
-                    host.stops.push(Stop { tgid: self.caller.tgid, why });
-                    Some(-i64::from(EIO))
-                }
-            }
-        })
+        let call = (open, request, argument as u64);
+        self.until_done(|| self.shared.ioctl(self.caller, || self.is_killed(), call, &mut memory))
     }
 
     fn mmap(&self, fd: Fd, length: usize, offset: u64, write: bool) -> Result<*mut u8, Errno> {

@@ -1,7 +1,9 @@
 //! The simulated host: the driver and what a front end needs to know about it.
 
 use super::memfd::FileMemory;
-use crate::simdrv::{Config, Driver};
+use super::process::ProcessMemory;
+use crate::abi::errno::EIO;
+use crate::simdrv::{Caller, Config, Driver, OpenFlags, OpenId, Outcome};
 use std::io;
 use std::string::String;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -62,6 +64,20 @@ pub struct Host {
     pub stops: Vec<Stop>,
 }
 
+impl Host {
+    /// The raw result of a call; `None` if its caller sleeps. Where the kernel would stop, it is noted.
+    fn settle(&mut self, caller: Caller, outcome: Outcome) -> Option<i64> {
+        match outcome {
+            Outcome::Blocked => None,
+            Outcome::Done(raw) => Some(raw),
+            Outcome::KernelStop(why) => {
+                self.stops.push(Stop { tgid: caller.tgid, why });
+                Some(-i64::from(EIO))
+            }
+        }
+    }
+}
+
 impl Shared {
     /// Loads the driver.
     ///
@@ -73,6 +89,42 @@ impl Shared {
         let driver =
             Driver::new(config, |_| memories.next().unwrap_or_else(|| unreachable!("one per device")));
         Ok(Self(Arc::new(Mutex::new(Host { driver, stops: Vec::new() }))))
+    }
+
+    /// Opens a device for a caller, whose calling thread `killed` says to have a deadly signal pending. `None` if
+    /// the caller sleeps.
+    pub(super) fn open(
+        &self,
+        caller: Caller,
+        killed: impl FnOnce() -> bool,
+        index: u32,
+        mode: OpenFlags,
+    ) -> Option<Result<OpenId, i64>> {
+        let mut host = self.lock();
+        let mut opened = host.driver.open(caller, index, mode);
+        if opened == Err(Outcome::Blocked) && killed() {
+            opened = host.driver.open(Caller { killed: true, ..caller }, index, mode);
+        }
+        match opened {
+            Ok(open) => Some(Ok(open)),
+            Err(outcome) => host.settle(caller, outcome).map(Err),
+        }
+    }
+
+    /// Serves a request for a caller, as [`Self::open`]. `None` if the caller sleeps.
+    pub(super) fn ioctl(
+        &self,
+        caller: Caller,
+        killed: impl FnOnce() -> bool,
+        (open, request, argument): (OpenId, u32, u64),
+        memory: &mut ProcessMemory,
+    ) -> Option<i64> {
+        let mut host = self.lock();
+        let mut outcome = host.driver.ioctl(caller, open, request, argument, memory);
+        if outcome == Outcome::Blocked && killed() {
+            outcome = host.driver.ioctl(Caller { killed: true, ..caller }, open, request, argument, memory);
+        }
+        host.settle(caller, outcome)
     }
 
     /// Exclusive access. A panic of another holder does not stop the driver.

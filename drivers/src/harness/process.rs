@@ -26,7 +26,7 @@ impl ProcessMemory {
         Self { pid: pid.cast_signed(), fence: Vec::new() }
     }
 
-    /// Only the given ranges (address, bytes) of a process.
+    /// Only the given ranges (address, bytes) of a process; all of it if there are none.
     #[must_use]
     pub const fn fenced(pid: u32, fence: Vec<(u64, u64)>) -> Self {
         Self { pid: pid.cast_signed(), fence }

@@ -17,7 +17,11 @@ pub struct Unavailable {
 
 impl fmt::Display for Unavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no seccomp user notification here: {}: {}", self.step, self.error)
+        let Self { step, error } = self;
+        match error.kind() {
+            io::ErrorKind::NotFound => write!(f, "{step}: {error}"),
+            _ => write!(f, "no seccomp user notification here: {step}: {error}"),
+        }
     }
 }
 

@@ -4,11 +4,11 @@ use super::paths::{self, Known};
 use super::process::ProcessMemory;
 use super::procfs;
 use super::seccomp::{Answer, Notice};
+use super::stat;
 use super::supervisor::{Supervisor, Where};
 use super::syscalls::Call;
-use super::{host, stat};
 use crate::abi::errno::{EACCES, EIO, ENOENT, EPERM};
-use crate::simdrv::{Caller, OpenFlags, OpenId, Outcome, Plan, UserMemory as _};
+use crate::simdrv::{Caller, OpenFlags, OpenId, Plan, UserMemory as _};
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom, Write as _};
@@ -50,16 +50,12 @@ impl Supervisor {
         true
     }
 
-    fn caller(&self, notice: &Notice, tgid: u32, killed: bool) -> Caller {
-        Caller { tgid, tid: notice.tid, killed, rawio: self.options.rawio }
+    fn caller(&self, notice: &Notice, tgid: u32) -> Caller {
+        Caller { tgid, tid: notice.tid, killed: false, rawio: self.options.rawio }
     }
 
     fn memory(&self, tgid: u32) -> ProcessMemory {
-        if self.place == Where::Inside {
-            ProcessMemory::fenced(tgid, self.options.fence.clone())
-        } else {
-            ProcessMemory::new(tgid)
-        }
+        ProcessMemory::fenced(tgid, self.options.fence.clone())
     }
 
     /// What the path at a user address names; `None` if it is not the harness's concern.
@@ -102,25 +98,16 @@ impl Supervisor {
     }
 
     fn open_node(&mut self, notice: &Notice, tgid: u32, index: u32, flags: i32) -> bool {
-        let mode = OpenFlags::from_bits(flags);
-        let mut host = self.shared.lock();
-        let mut opened = host.driver.open(self.caller(notice, tgid, false), index, mode);
-        if opened == Err(Outcome::Blocked) && procfs::is_killed(notice.tid) {
-            opened = host.driver.open(self.caller(notice, tgid, true), index, mode);
-        }
+        let (mode, tid) = (OpenFlags::from_bits(flags), notice.tid);
+        let caller = self.caller(notice, tgid);
+        let Some(opened) = self.shared.open(caller, || procfs::is_killed(tid), index, mode) else {
+            return false;
+        };
         let open = match opened {
             Ok(open) => open,
-            Err(Outcome::Blocked) => return false,
-            Err(Outcome::Done(raw)) => {
-                drop(host);
-                return self.result(notice, raw);
-            }
-            Err(Outcome::KernelStop(why)) => {
-                host.stops.push(host::Stop { tgid, why });
-                drop(host);
-                return self.result(notice, -i64::from(EIO));
-            }
+            Err(raw) => return self.result(notice, raw),
         };
+        let host = self.shared.lock();
         let memory = host.driver.device(index).memory();
         let file = memory.reopen(mode != OpenFlags::WriteOnly, mode != OpenFlags::ReadOnly);
         drop(host);
@@ -131,7 +118,7 @@ impl Supervisor {
         self.files.add_source(open, file);
         match given {
             Some(fd) => self.files.insert(tgid, fd, open),
-            None => self.forget_open(self.caller(notice, tgid, false), open),
+            None => self.forget_open(self.caller(notice, tgid), open),
         }
         true
     }
@@ -172,31 +159,17 @@ impl Supervisor {
         if self.options.silent == Some(request) {
             return self.result(notice, 0);
         }
-        let mut memory = self.memory(tgid);
-        let mut host = self.shared.lock();
-        let mut outcome =
-            host.driver.ioctl(self.caller(notice, tgid, false), open, request, argument, &mut memory);
-        if outcome == Outcome::Blocked && procfs::is_killed(notice.tid) {
-            outcome =
-                host.driver.ioctl(self.caller(notice, tgid, true), open, request, argument, &mut memory);
-        }
-        let raw = match outcome {
-            Outcome::Blocked => return false,
-            Outcome::Done(raw) => raw,
-            Outcome::KernelStop(why) => {
-                host.stops.push(host::Stop { tgid, why });
-                -i64::from(EIO)
-            }
-        };
-        drop(host);
-        self.result(notice, raw)
+        let (caller, tid) = (self.caller(notice, tgid), notice.tid);
+        let call = (open, request, argument);
+        let raw = self.shared.ioctl(caller, || procfs::is_killed(tid), call, &mut self.memory(tgid));
+        raw.is_some_and(|raw| self.result(notice, raw))
     }
 
     fn mmap(&mut self, notice: &Notice, tgid: u32, fd: i32, call: Call) -> bool {
         let Call::Mmap { length, prot, flags, offset, .. } = call else { return self.pass(notice) };
         let Some(open) = self.files.get(tgid, fd) else { return self.pass(notice) };
         let write = prot & libc::PROT_WRITE != 0 && flags & libc::MAP_TYPE != libc::MAP_PRIVATE;
-        let caller = self.caller(notice, tgid, false);
+        let caller = self.caller(notice, tgid);
         let planned = self.shared.lock().driver.mmap(caller, open, length, offset, write);
         match planned {
             Err(raw) => self.result(notice, raw),
@@ -242,7 +215,7 @@ impl Supervisor {
     }
 
     fn munmap(&self, notice: &Notice, tgid: u32, address: u64, length: u64) -> bool {
-        let caller = self.caller(notice, tgid, false);
+        let caller = self.caller(notice, tgid);
         let mut host = self.shared.lock();
         let devices = 0..host.driver.config().devices;
         let maps = devices
@@ -271,13 +244,13 @@ impl Supervisor {
     }
 
     fn close(&mut self, notice: &Notice, tgid: u32, fd: i32) -> bool {
-        let caller = self.caller(notice, tgid, false);
+        let caller = self.caller(notice, tgid);
         self.closed(caller, tgid, fd) && self.pass(notice)
     }
 
     fn close_range(&mut self, notice: &Notice, tgid: u32, (first, last): (u32, u32), flags: u32) -> bool {
         if flags & libc::CLOSE_RANGE_CLOEXEC == 0 {
-            let caller = self.caller(notice, tgid, false);
+            let caller = self.caller(notice, tgid);
             for (fd, _) in self.files.of(tgid) {
                 if (first..=last).contains(&fd.cast_unsigned()) && !self.closed(caller, tgid, fd) {
                     return false;
@@ -295,7 +268,7 @@ impl Supervisor {
         (at, least): (Option<i32>, i32),
         cloexec: bool,
     ) -> bool {
-        let caller = self.caller(notice, tgid, false);
+        let caller = self.caller(notice, tgid);
         if let Some(at) = at
             && at != fd
             && !self.closed(caller, tgid, at)

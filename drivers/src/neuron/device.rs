@@ -189,6 +189,10 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Device for Neuron<S, B, L> {
         map::cores(self.arch())
     }
 
+    fn owned(&self) -> (u16, u16) {
+        (self.options.first_core, self.options.first_core + self.options.cores)
+    }
+
     fn home_channel(&self, core: CoreId) -> u8 {
         map::home_hbm(self.arch(), core.0)
     }

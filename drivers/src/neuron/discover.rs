@@ -7,7 +7,7 @@ use core::fmt::{self, Write};
 use core::str;
 
 /// Longest path that is made.
-const PATH: usize = 128;
+const PATH: usize = 256;
 
 /// Where the kernel shows its devices.
 #[derive(Clone, Copy, Debug)]

@@ -38,6 +38,14 @@ pub struct Identity {
     pub logical: [u8; 8],
 }
 
+impl Identity {
+    /// Physical cores of the device.
+    #[must_use]
+    pub const fn cores(&self) -> u16 {
+        crate::map::cores(self.arch)
+    }
+}
+
 fn error(code: DeviceCode) -> Error {
     Error::new(Stage::Guard, code)
 }

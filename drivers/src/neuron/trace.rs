@@ -1,14 +1,10 @@
-//! Requests as lines, like a system-call trace but with names.
+//! Calls that are watched: each becomes a line, as `strace` would print it but with names.
+
+mod words;
 
 use super::sys::{Access, Errno, Fd, Sys};
-use crate::abi::errno::text;
-use crate::abi::record::{
-    CinitSet, CrwlNcMapExt, DeviceReady, DeviceReset, DmaCopyDescriptors64, DmaQueueCopyStart, DmaQueueInit,
-    MemAllocV2MemType64, MemBufCopy64, MemFree, MemGetPa, Record,
-};
 use crate::abi::request::{self as req, Request};
 use core::ffi::CStr;
-use core::fmt;
 
 /// One call that was made.
 #[derive(Clone, Copy, Debug)]
@@ -29,12 +25,32 @@ pub enum Line<'a> {
     },
     /// A request.
     Ioctl {
+        /// On which descriptor.
+        fd: Fd,
         /// Its value.
         request: u32,
         /// The argument structure after the call.
         argument: &'a [u8],
         /// The raw result.
         raw: i64,
+        /// What a successful call stored outside its structure: a handle or an address.
+        stored: Option<u64>,
+    },
+    /// A mapping was made.
+    Map {
+        /// Of which descriptor.
+        fd: Fd,
+        /// Bytes.
+        length: usize,
+        /// Offset, which is a device address.
+        offset: u64,
+        /// The errno if it failed.
+        result: Result<(), Errno>,
+    },
+    /// A mapping was taken away.
+    Unmap {
+        /// Bytes.
+        length: usize,
     },
 }
 
@@ -85,17 +101,24 @@ impl<S: Sys, W: Fn(&Line<'_>)> Sys for Traced<S, W> {
             // which is this many bytes; the call is over and nobody writes them now.
             unsafe { core::slice::from_raw_parts(argument, bytes) }
         };
-        (self.watch)(&Line::Ioctl { request, argument, raw });
+        let place = words::stores(request, argument).filter(|address| raw == 0 && *address != 0);
+        // SAFETY: the call succeeded, so the driver has stored eight bytes at this address, which the caller
+        // promised to be valid for that.
+        let stored = place.map(|address| unsafe { (address as *const u64).read_unaligned() });
+        (self.watch)(&Line::Ioctl { fd, request, argument, raw, stored });
         raw
     }
 
     fn mmap(&self, fd: Fd, length: usize, offset: u64, write: bool) -> Result<*mut u8, Errno> {
-        self.sys.mmap(fd, length, offset, write)
+        let result = self.sys.mmap(fd, length, offset, write);
+        (self.watch)(&Line::Map { fd, length, offset, result: result.map(|_| ()) });
+        result
     }
 
     unsafe fn munmap(&self, address: *mut u8, length: usize) {
         // SAFETY: the caller's promise is passed on unchanged.
-        unsafe { self.sys.munmap(address, length) }
+        unsafe { self.sys.munmap(address, length) };
+        (self.watch)(&Line::Unmap { length });
     }
 
     fn pause(&self) {
@@ -104,102 +127,5 @@ impl<S: Sys, W: Fn(&Line<'_>)> Sys for Traced<S, W> {
 
     fn milliseconds(&self) -> u64 {
         self.sys.milliseconds()
-    }
-}
-
-impl fmt::Display for Line<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Open { path, access, result } => {
-                write!(f, "open({}, {access:?})", path.to_bytes().escape_ascii())?;
-                match result {
-                    Ok(_) => f.write_str(" = ok"),
-                    Err(errno) => write!(f, " = errno {errno}: {}", text(*errno)),
-                }
-            }
-            Self::Close { .. } => f.write_str("close()"),
-            Self::Ioctl { request, argument, raw } => {
-                match Request::name_of(*request) {
-                    Some(name) => f.write_str(name)?,
-                    None => write!(f, "request {request:#010x}")?,
-                }
-                f.write_str("(")?;
-                fields(*request, argument, f)?;
-                f.write_str(")")?;
-                match *raw {
-                    0 => f.write_str(" = 0"),
-                    raw if raw < 0 => write!(f, " = errno {}: {}", -raw, text((-raw) as i32)),
-                    raw => write!(f, " = +{raw}"),
-                }
-            }
-        }
-    }
-}
-
-/// The fields that a reader wants of the loader's own requests.
-fn fields(request: u32, argument: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    macro_rules! show {
-        ($record:ident, $text:literal $(, $field:ident)*) => {
-            match $record::from_bytes(argument) {
-                Some(raw) => write!(f, $text $(, raw.$field.get())*),
-                None => Ok(()),
-            }
-        };
-    }
-    match request {
-        req::MEM_ALLOC_V2MT64 | req::MEM_ALLOC_V2MT64_PA => {
-            show!(
-                MemAllocV2MemType64,
-                "size {}, align {}, host {}, hbm {}, core {}, type {}",
-                size,
-                align,
-                host_memory,
-                dram_channel,
-                nc_id,
-                mem_type
-            )
-        }
-        req::MEM_FREE => show!(MemFree, "handle {}", mem_handle),
-        req::MEM_GET_PA => show!(MemGetPa, "handle {}", mem_handle),
-        req::MEM_BUF_COPY64 => {
-            show!(
-                MemBufCopy64,
-                "handle {}, offset {}, size {}, to device {}",
-                mem_handle,
-                offset,
-                size,
-                copy_to_mem_handle
-            )
-        }
-        req::CRWL_NC_RANGE_MARK_EXT0 => {
-            show!(CrwlNcMapExt, "{} cores of {} to {}", nc_count, start_nc_index, end_nc_index)
-        }
-        req::NC_RESET => show!(DeviceReset, "cores {:#x}", nc_map),
-        req::NC_RESET_READY => show!(DeviceReady, "result {}", result),
-        req::CINIT_SET_STATE => show!(CinitSet, "core {}, state {}, now {}", nc_id, state, new_state),
-        req::DMA_QUEUE_INIT => {
-            show!(
-                DmaQueueInit,
-                "engine {}, queue {}, tx {}, rx {}",
-                eng_id,
-                qid,
-                tx_desc_count,
-                rx_desc_count
-            )
-        }
-        req::DMA_COPY_DESCRIPTORS64 => {
-            show!(DmaCopyDescriptors64, "handle {}, {} descriptors at {}", mem_handle, num_descs, offset)
-        }
-        req::DMA_QUEUE_COPY_START => {
-            show!(
-                DmaQueueCopyStart,
-                "engine {}, queue {}, tx {}, rx {}",
-                eng_id,
-                qid,
-                tx_desc_count,
-                rx_desc_count
-            )
-        }
-        _ => Ok(()),
     }
 }

@@ -1,35 +1,13 @@
-//! Invariants that concern the device alone (staging.md §18.6).
+//! Invariants that concern the device alone (staging.md §18.6): I1, I3 to I6 and I8. Those about what a loader says that it
+//! put there are [`super::judge`]'s.
 
 use super::config::Profile;
 use super::ledger::Ledger;
 use super::region::range_of;
 use super::state::SimState;
 use super::storage::Storage;
-use core::fmt;
+use super::violation::{Violation, check};
 use loader_core::device::{Place, category};
-
-/// An invariant of staging.md §18.6 that does not hold, with an address or a count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// Number of the invariant: 1 for I1.
-    pub invariant: u8,
-    /// What was wrong.
-    pub what: &'static str,
-    /// An address, or a count.
-    pub value: u64,
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "I{}: {} ({:#x})", self.invariant, self.what, self.value)
-    }
-}
-
-impl core::error::Error for Violation {}
-
-const fn check(holds: bool, invariant: u8, what: &'static str, value: u64) -> Result<(), Violation> {
-    if holds { Ok(()) } else { Err(Violation { invariant, what, value }) }
-}
 
 impl<S: Storage> SimState<S> {
     /// Checks I1, I3, I4, I5, I6 and I8.
@@ -44,9 +22,9 @@ impl<S: Storage> SimState<S> {
 
     fn audit_places(&self) -> Result<(), Violation> {
         let slots = self.storage.slots();
-        for (region, &head) in self.heads.iter().enumerate() {
+        for (region, index) in self.indexes.iter().enumerate() {
             let (mut cursor, end) = range_of(&self.config, region);
-            let mut at = head;
+            let mut at = index.first;
             while let Some(slot) = slots.get(at as usize) {
                 check(slot.base >= cursor, 1, "block overlaps or lies in the reserve", slot.base)?;
                 cursor = slot.base + slot.reserved;

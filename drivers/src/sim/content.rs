@@ -100,7 +100,7 @@ impl<S: Storage> SimState<S> {
         Ok(())
     }
 
-    fn copy_out(&self, mut address: u64, mut out: &mut [u8]) {
+    pub(super) fn copy_out(&self, mut address: u64, mut out: &mut [u8]) {
         while !out.is_empty() {
             let (number, within) = (address / GRANULE, (address % GRANULE) as usize);
             let (now, rest) = out.split_at_mut(out.len().min(PAGE_BYTES - within));

@@ -64,16 +64,19 @@ pub struct Event {
     pub address: u64,
     /// Bytes concerned.
     pub size: u64,
+    /// Number of the operation since the rules for failing were set: the `k` of [`Fault::Operation`](super::Fault). 0 for a
+    /// free.
+    pub operation: u64,
 }
 
 impl Event {
     /// A place holder for log storage.
-    pub const EMPTY: Self = Self { kind: EventKind::Free, address: 0, size: 0 };
+    pub const EMPTY: Self = Self { kind: EventKind::Free, address: 0, size: 0, operation: 0 };
 }
 
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, address, size } = self;
+        let Self { kind, address, size, .. } = self;
         match kind {
             EventKind::Alloc { core, usage, align, tag } => {
                 let (usage, tag) = (usage.name(), tag.as_str());

@@ -1,6 +1,7 @@
 //! Deliberate failures: every operation has a number, any of them can be made to fail.
 
 use super::digest::mix;
+use super::ledger::MAX_CORES;
 use loader_core::device::{DeviceError, Usage};
 
 /// One rule for failing.
@@ -15,6 +16,10 @@ pub enum Fault {
     /// The n-th allocation, write or read from now, counted together from 1. Frees are not counted:
     /// a free that fails cannot be undone by anybody.
     Operation(u64),
+    /// The n-th free from now, counted from 1. The next attempt to free the block may succeed.
+    Free(u64),
+    /// The n-th allocation or write for a core from now, counted from 1: the same one in every order of the threads.
+    OnCore(u16, u64),
     /// Every allocation of a usage.
     Usage(Usage),
     /// Every allocation and write for a core.
@@ -42,6 +47,7 @@ pub(super) enum Attempt {
     Alloc { core: u16, usage: Usage },
     Write { core: u16 },
     Read,
+    Free,
 }
 
 /// Operations since the rules were set.
@@ -50,12 +56,28 @@ pub(super) struct Count {
     pub(super) allocs: u64,
     pub(super) writes: u64,
     pub(super) reads: u64,
+    pub(super) frees: u64,
     pub(super) bytes: u64,
+    /// Allocations and writes by core.
+    by_core: [u64; MAX_CORES],
 }
 
 impl Count {
     pub(super) const fn operations(&self) -> u64 {
         self.allocs + self.writes + self.reads
+    }
+
+    /// Counts what belongs to a core.
+    pub(super) fn attempt(&mut self, attempt: &Attempt) {
+        if let Attempt::Alloc { core, .. } | Attempt::Write { core } = *attempt
+            && let Some(count) = self.by_core.get_mut(usize::from(core))
+        {
+            *count += 1;
+        }
+    }
+
+    fn of_core(&self, core: u16) -> u64 {
+        self.by_core.get(usize::from(core)).copied().unwrap_or(0)
     }
 }
 
@@ -95,7 +117,12 @@ impl Faults {
             (Fault::Alloc(n), Attempt::Alloc { .. }) => count.allocs == n,
             (Fault::Write(n), Attempt::Write { .. }) => count.writes == n,
             (Fault::Read(n), Attempt::Read) => count.reads == n,
+            (Fault::Free(n), Attempt::Free) => count.frees == n,
+            (_, Attempt::Free) => false,
             (Fault::Operation(n), _) => count.operations() == n,
+            (Fault::OnCore(wanted, n), Attempt::Alloc { core, .. } | Attempt::Write { core }) => {
+                core == wanted && count.of_core(core) == n
+            }
             (Fault::Usage(wanted), Attempt::Alloc { usage, .. }) => usage == wanted,
             (Fault::Core(wanted), Attempt::Alloc { core, .. } | Attempt::Write { core }) => core == wanted,
             (Fault::AfterBytes(n), Attempt::Alloc { .. } | Attempt::Write { .. }) => count.bytes >= n,

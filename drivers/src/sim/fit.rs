@@ -12,12 +12,12 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    fn lowest(self, from: u64, to: u64) -> Option<u64> {
+    pub(super) fn lowest(self, from: u64, to: u64) -> Option<u64> {
         let base = from.checked_add(self.guard)?.checked_next_multiple_of(self.align)?;
         (base.checked_add(self.bytes)?.checked_add(self.guard)? <= to).then_some(base)
     }
 
-    fn highest(self, from: u64, to: u64) -> Option<u64> {
+    pub(super) fn highest(self, from: u64, to: u64) -> Option<u64> {
         let top = to.checked_sub(self.guard)?.checked_sub(self.bytes)?;
         let base = top - top % self.align;
         (base >= from.checked_add(self.guard)?).then_some(base)
@@ -25,9 +25,11 @@ impl Wanted {
 }
 
 /// A place, and the block after which it lies (`None`: before all).
+#[cfg(feature = "simdrv")]
 pub(crate) type Place<K> = (u64, Option<K>);
 
 /// The lowest fitting address of `range` between `blocks` (key, base, bytes), which are in address order.
+#[cfg(feature = "simdrv")]
 pub(crate) fn lowest<K: Copy>(
     range: (u64, u64),
     blocks: impl IntoIterator<Item = (K, u64, u64)>,
@@ -41,18 +43,4 @@ pub(crate) fn lowest<K: Copy>(
         (cursor, before) = (base + bytes, Some(key));
     }
     wanted.lowest(cursor, range.1).map(|found| (found, before))
-}
-
-/// The highest fitting address of `range` between `blocks`.
-pub(crate) fn highest<K: Copy>(
-    range: (u64, u64),
-    blocks: impl IntoIterator<Item = (K, u64, u64)>,
-    wanted: Wanted,
-) -> Option<Place<K>> {
-    let (mut cursor, mut before, mut best) = (range.0, None, None);
-    for (key, base, bytes) in blocks {
-        best = wanted.highest(cursor, base).map(|found| (found, before)).or(best);
-        (cursor, before) = (base + bytes, Some(key));
-    }
-    wanted.highest(cursor, range.1).map(|found| (found, before)).or(best)
 }

@@ -33,8 +33,9 @@ impl Row {
     }
 }
 
-/// Most cores of one simulated device.
-pub(super) const MAX_CORES: usize = 32;
+/// Most cores of one simulated device. Without a heap, no more than real devices have: the ledger is part of
+/// the device, and images keep that small.
+pub(super) const MAX_CORES: usize = if cfg!(feature = "std") { 32 } else { 8 };
 /// Most channels of one simulated device.
 pub(super) const MAX_CHANNELS: usize = 4;
 

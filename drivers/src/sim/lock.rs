@@ -1,11 +1,11 @@
 //! The front end: the state machine behind a lock, as a `Device`.
 
-use super::audit::Violation;
 use super::config::{Config, Content};
 use super::fault::Faults;
 use super::ledger::{Counters, Ledger};
 use super::state::SimState;
 use super::storage::{Fixed, Storage};
+use super::violation::Violation;
 use core::cell::RefCell;
 use core::marker::PhantomData;
 use loader_core::arch::Arch;
@@ -18,6 +18,9 @@ pub trait Lock<T> {
 
     /// Runs `action` alone with the value. Must not be called from within an action.
     fn with<R>(&self, action: impl FnOnce(&mut T) -> R) -> R;
+
+    /// Lets other threads go first, the longer the more `turns`. Where there is one thread, nothing.
+    fn pause(_turns: u32) {}
 }
 
 /// For one thread.
@@ -40,6 +43,14 @@ impl<T> Lock<T> for std::sync::Mutex<T> {
 
     fn with<R>(&self, action: impl FnOnce(&mut T) -> R) -> R {
         action(&mut self.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+
+    fn pause(turns: u32) {
+        match turns {
+            0 => {}
+            1..=3 => (0..turns).for_each(|_| std::thread::yield_now()),
+            _ => std::thread::sleep(std::time::Duration::from_micros(u64::from(turns) * 8)),
+        }
     }
 }
 
@@ -94,6 +105,22 @@ impl<S: Storage, L: Lock<SimState<S>>> Sim<S, L> {
         self.lock.with(|state| state.set_faults(faults));
     }
 
+    /// Makes operations wait, each as long as `seed` and its number on its core say, so that the threads of a load come
+    /// in another order; `None` for no delays.
+    pub fn set_delays(&self, seed: Option<u64>) {
+        self.lock.with(|state| state.set_delays(seed));
+    }
+
+    /// Runs an operation for a core, and waits as the delays say.
+    fn operate<R>(&self, action: impl FnOnce(&mut SimState<S>) -> (R, u16)) -> R {
+        let (result, turns) = self.lock.with(|state| {
+            let (result, core) = action(state);
+            (result, state.turns(core))
+        });
+        L::pause(turns);
+        result
+    }
+
     /// Allocations, writes and reads since the rules were set.
     #[must_use]
     pub fn operations(&self) -> u64 {
@@ -135,7 +162,7 @@ impl<S: Storage, L: Lock<SimState<S>>> Device for Sim<S, L> {
     }
 
     fn alloc(&self, spec: &AllocSpec<'_>) -> Result<Granted, DeviceError> {
-        self.lock.with(|state| state.alloc(spec))
+        self.operate(|state| (state.alloc(spec), spec.core.0))
     }
 
     fn free(&self, handle: MemHandle) -> Result<(), DeviceError> {
@@ -144,10 +171,10 @@ impl<S: Storage, L: Lock<SimState<S>>> Device for Sim<S, L> {
 
     fn write(&self, handle: MemHandle, at: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         if self.config.content != Content::Digest {
-            return self.lock.with(|state| state.write(handle, at, bytes));
+            return self.operate(|state| (state.write(handle, at, bytes), state.core_of(handle)));
         }
         // The bytes are hashed outside the lock, so that threads do not wait for each other.
-        let address = self.lock.with(|state| state.check_write(handle, at, bytes))?;
+        let address = self.operate(|state| (state.check_write(handle, at, bytes), state.core_of(handle)))?;
         let sum = super::digest::hash(address, bytes);
         self.lock.with(|state| state.add_digest(handle, sum))
     }

@@ -4,14 +4,14 @@
 //! here a descriptor's two sides must lie in live blocks.
 
 use super::lock::{Lock, Sim};
-use super::state::{Live, SimState};
+use super::state::SimState;
 use super::storage::Storage;
 use crate::abi::value::{MAX_RING, MIN_RING, QUEUES_PER_ENGINE, RING_STEP};
 use crate::map;
 use loader_core::device::{Device as _, DeviceError, MemHandle, QueueControl, QueueId, QueueSpec, Side};
 
 /// Most queues that are initialised at a time.
-const MOST: usize = 64;
+const MOST: usize = if cfg!(feature = "std") { 64 } else { 4 };
 /// Bytes that move in one step.
 const STEP: usize = 256;
 
@@ -79,13 +79,11 @@ impl<S: Storage> SimState<S> {
         Ok((if bytes == 0 { 65_536 } else { bytes }, u64::from_le_bytes(address)))
     }
 
-    /// The live block that holds a range.
-    fn block_at(&self, address: u64, bytes: u64) -> Result<Live, DeviceError> {
-        let inside = |live: &Live| {
-            let at = address.checked_sub(live.base.0);
-            at.and_then(|at| at.checked_add(bytes)).is_some_and(|end| end <= live.reserved)
-        };
-        self.live().find(inside).ok_or(DeviceError::OutOfRange)
+    /// The live block that holds a range, and the distance of the range from its start.
+    fn range_at(&self, address: u64, bytes: u64) -> Result<(MemHandle, u64), DeviceError> {
+        let live = self.block_at(address).ok_or(DeviceError::OutOfRange)?;
+        let at = address - live.base.0;
+        if bytes > live.reserved - at { Err(DeviceError::OutOfRange) } else { Ok((live.handle, at)) }
     }
 
     fn run_pair(&mut self, queue: &Queue) -> Result<(), DeviceError> {
@@ -94,13 +92,13 @@ impl<S: Storage> SimState<S> {
         if bytes != wanted {
             return Err(DeviceError::TimeoutOrRing);
         }
-        let (source, target) = (self.block_at(from, bytes)?, self.block_at(to, bytes)?);
+        let (source, target) = (self.range_at(from, bytes)?, self.range_at(to, bytes)?);
         let mut piece = [0; STEP];
         let mut done = 0;
         while done < bytes {
             let now = usize::try_from(bytes - done).map_or(STEP, |left| left.min(STEP));
-            self.read(source.handle, from - source.base.0 + done, &mut piece[..now])?;
-            self.write(target.handle, to - target.base.0 + done, &piece[..now])?;
+            self.read(source.0, source.1 + done, &mut piece[..now])?;
+            self.write(target.0, target.1 + done, &piece[..now])?;
             done += now as u64;
         }
         Ok(())

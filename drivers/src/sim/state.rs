@@ -1,10 +1,11 @@
 //! The machine: allocation, content, faults, and one number for all of it.
 
 use super::config::{Config, Profile};
+use super::delay::Delays;
 use super::event::{Event, EventKind, Tag};
 use super::fault::{Attempt, Count, Faults};
-use super::fit::{self, Wanted};
-use super::hint::Hint;
+use super::fit::Wanted;
+use super::index::Index;
 use super::ledger::{Counters, Ledger};
 use super::queue::Queues;
 use super::region::{Freed, GRANULE, REGIONS, range_of, region_of};
@@ -39,8 +40,7 @@ pub struct Live {
 pub struct SimState<S> {
     pub(super) config: Config,
     pub(super) storage: S,
-    pub(super) heads: [u32; REGIONS],
-    hints: [Hint; REGIONS],
+    pub(super) indexes: [Index; REGIONS],
     free_slots: u32,
     pub(super) freed: Freed,
     pub(super) ledger: Ledger,
@@ -48,6 +48,9 @@ pub struct SimState<S> {
     pub(super) faults: Faults,
     pub(super) count: Count,
     pub(super) queues: Queues,
+    delays: Delays,
+    /// Judgements so far: what [`Slot::claimed`] is compared with.
+    pub(super) judged: u32,
 }
 
 impl<S: Storage> SimState<S> {
@@ -56,8 +59,7 @@ impl<S: Storage> SimState<S> {
         let mut state = Self {
             config,
             storage,
-            heads: [NIL; REGIONS],
-            hints: [Hint::NONE; REGIONS],
+            indexes: [Index::EMPTY; REGIONS],
             free_slots: NIL,
             freed: Freed::NONE,
             ledger: Ledger::EMPTY,
@@ -65,6 +67,8 @@ impl<S: Storage> SimState<S> {
             faults: Faults::NONE,
             count: Count::default(),
             queues: Queues::NONE,
+            delays: Delays::NONE,
+            judged: 0,
         };
         state.chain_free(0);
         state
@@ -110,18 +114,36 @@ impl<S: Storage> SimState<S> {
         self.count.operations()
     }
 
+    /// Makes operations wait, so that threads come in another order; `None` for no delays. Only front ends for several
+    /// threads wait.
+    pub fn set_delays(&mut self, seed: Option<u64>) {
+        self.delays = seed.map_or(Delays::NONE, Delays::seeded);
+    }
+
+    /// Turns to wait after an operation for a core.
+    pub(super) fn turns(&mut self, core: u16) -> u32 {
+        self.delays.next(core)
+    }
+
+    /// The core that a block is for.
+    pub(super) fn core_of(&self, handle: MemHandle) -> u16 {
+        self.storage.slots().get(handle.slot as usize).map_or(u16::MAX, |slot| slot.core.0)
+    }
+
     /// Live blocks by region and address.
     pub fn live(&self) -> impl Iterator<Item = Live> + '_ {
-        self.heads.iter().flat_map(|&head| Chain { slots: self.storage.slots(), at: head })
+        self.indexes.iter().flat_map(|index| Chain { slots: self.storage.slots(), at: index.first })
     }
 
     pub(super) fn log(&mut self, kind: EventKind, address: u64, size: u64) {
-        if self.storage.logs() && !self.storage.push_event(Event { kind, address, size }) {
+        let operation = if matches!(kind, EventKind::Free) { 0 } else { self.count.operations() };
+        if self.storage.logs() && !self.storage.push_event(Event { kind, address, size, operation }) {
             self.counters.lost_events += 1;
         }
     }
 
     pub(super) fn fault(&mut self, attempt: Attempt) -> Result<(), DeviceError> {
+        self.count.attempt(&attempt);
         match self.faults.hits(attempt, &self.count) {
             Some(error) => {
                 self.counters.faults += 1;
@@ -156,16 +178,10 @@ impl<S: Storage> SimState<S> {
         let wanted = Wanted { bytes: reserved, align: spec.align.max(GRANULE), guard };
         let (region, base, before) = self.find(region, spec, wanted).ok_or(DeviceError::OutOfMemory)?;
         let slot = self.take_slot()?;
-        self.link(slot, region, before);
-        if !spec.contiguous {
-            self.hints[region].took(wanted, slot);
-        }
         let entry = &mut self.storage.slots_mut()[slot as usize];
         *entry = Slot {
             live: true,
             generation: entry.generation.wrapping_add(1),
-            next: entry.next,
-            previous: before,
             region: region as u8,
             core: spec.core,
             place: spec.place,
@@ -174,10 +190,12 @@ impl<S: Storage> SimState<S> {
             size: spec.size,
             reserved,
             align: spec.align,
-            digest: 0,
             tag: Tag::new(spec.tag),
+            ..Slot::EMPTY
         };
         let handle = MemHandle { slot, generation: entry.generation };
+        let start = range_of(&self.config, region).0;
+        self.indexes[region].insert(self.storage.slots_mut(), start, slot, before);
         self.book(spec.core, spec.place, spec.usage, spec.size, true);
         self.counters.allocs += 1;
         Ok(Granted { handle, base: DevAddr(base), bytes: reserved })
@@ -212,12 +230,6 @@ impl<S: Storage> SimState<S> {
         Ok(slot)
     }
 
-    /// The blocks of a region from `first` on by address, as the placement rule wants them.
-    fn blocks(&self, first: u32) -> impl Iterator<Item = (u32, u64, u64)> + '_ {
-        Chain { slots: self.storage.slots(), at: first }
-            .map(|live| (live.handle.slot, live.base.0, live.reserved))
-    }
-
     /// The regions that may serve a request, best first: the driver's pools stand in for each other
     /// (driver-abi.md §7.4).
     fn candidates(&self, region: usize, spec: &AllocSpec<'_>) -> [Option<usize>; 2] {
@@ -228,50 +240,27 @@ impl<S: Storage> SimState<S> {
     /// The region, the address and the slot after which it lies.
     fn find(&self, region: usize, spec: &AllocSpec<'_>, wanted: Wanted) -> Option<(usize, u64, u32)> {
         self.candidates(region, spec).into_iter().flatten().find_map(|region| {
-            let (start, end) = range_of(&self.config, region);
+            let (range, slots, index) =
+                (range_of(&self.config, region), self.storage.slots(), &self.indexes[region]);
             let found = if spec.contiguous {
-                fit::highest((start, end), self.blocks(self.heads[region]), wanted)
+                index.highest(slots, range, wanted)
             } else {
-                let from = self.hints[region].from(wanted);
-                let (start, first) = match self.storage.slots().get(from as usize) {
-                    Some(slot) => (slot.base + slot.reserved, slot.next),
-                    None => (start, self.heads[region]),
-                };
-                let found = fit::lowest((start, end), self.blocks(first), wanted);
-                found.map(|(base, before)| (base, before.or(Some(from))))
+                index.lowest(slots, range, wanted)
             };
-            found.map(|(base, before)| (region, base, before.unwrap_or(NIL)))
+            found.map(|(base, before)| (region, base, before))
         })
     }
 
-    fn link(&mut self, slot: u32, region: usize, before: u32) {
-        let slots = self.storage.slots_mut();
-        let place = match slots.get_mut(before as usize) {
-            Some(previous) => &mut previous.next,
-            None => &mut self.heads[region],
+    /// The live block whose reserved bytes hold an address.
+    pub(super) fn block_at(&self, address: u64) -> Option<Live> {
+        let slots = self.storage.slots();
+        let holds = |&region: &usize| {
+            let (from, to) = range_of(&self.config, region);
+            (from..to).contains(&address)
         };
-        let next = core::mem::replace(place, slot);
-        slots[slot as usize].next = next;
-        if let Some(next) = slots.get_mut(next as usize) {
-            next.previous = slot;
-        }
-    }
-
-    fn unlink(&mut self, slot: u32) {
-        let slots = self.storage.slots_mut();
-        let Slot { next, previous, base, region, .. } = slots[slot as usize];
-        let region = usize::from(region);
-        match slots.get_mut(previous as usize) {
-            Some(previous) => previous.next = next,
-            None => self.heads[region] = next,
-        }
-        if let Some(next) = slots.get_mut(next as usize) {
-            next.previous = previous;
-        }
-        let hint = &mut self.hints[region];
-        if slots.get(hint.slot() as usize).is_some_and(|known| base <= known.base) {
-            hint.back(previous);
-        }
+        let region = (0..REGIONS).find(holds)?;
+        let live = live_at(slots, self.indexes[region].below(slots, address)?)?;
+        (address - live.base.0 < live.reserved).then_some(live)
     }
 
     fn book(&mut self, core: CoreId, place: Place, usage: Usage, bytes: u64, plus: bool) {
@@ -309,7 +298,11 @@ impl<S: Storage> SimState<S> {
                 return Err(DeviceError::BadHandle);
             }
         };
-        self.unlink(handle.slot);
+        self.count.frees += 1;
+        self.fault(Attempt::Free)?;
+        let region = usize::from(slot.region);
+        let start = range_of(&self.config, region).0;
+        self.indexes[region].remove(self.storage.slots_mut(), start, handle.slot);
         let entry = &mut self.storage.slots_mut()[handle.slot as usize];
         entry.live = false;
         entry.next = self.free_slots;
@@ -333,19 +326,24 @@ impl Iterator for Chain<'_> {
     type Item = Live;
 
     fn next(&mut self) -> Option<Live> {
-        let index = self.at;
-        let slot = self.slots.get(index as usize)?;
-        self.at = slot.next;
-        Some(Live {
-            handle: MemHandle { slot: index, generation: slot.generation },
-            core: slot.core,
-            place: slot.place,
-            usage: slot.usage,
-            base: DevAddr(slot.base),
-            size: slot.size,
-            reserved: slot.reserved,
-            align: slot.align,
-            tag: slot.tag,
-        })
+        let live = live_at(self.slots, self.at)?;
+        self.at = self.slots[self.at as usize].next;
+        Some(live)
     }
+}
+
+/// The block of a slot.
+fn live_at(slots: &[Slot], index: u32) -> Option<Live> {
+    let slot = slots.get(index as usize)?;
+    Some(Live {
+        handle: MemHandle { slot: index, generation: slot.generation },
+        core: slot.core,
+        place: slot.place,
+        usage: slot.usage,
+        base: DevAddr(slot.base),
+        size: slot.size,
+        reserved: slot.reserved,
+        align: slot.align,
+        tag: slot.tag,
+    })
 }

@@ -16,8 +16,16 @@ pub struct Slot {
     pub(super) generation: u32,
     /// Next live slot of the region by address, or next free slot.
     pub(super) next: u32,
-    /// The live slot before it.
-    pub(super) previous: u32,
+    /// Previous live slot of the region by address.
+    pub(super) prev: u32,
+    /// Nodes below this one in the region's [`super::index::Index`].
+    pub(super) left: u32,
+    pub(super) right: u32,
+    /// Free bytes before the block, and the most of them at and below this node.
+    pub(super) gap: u64,
+    pub(super) most: u64,
+    /// The last judgement in which somebody claimed the block.
+    pub(super) claimed: u32,
     pub(super) region: u8,
     pub(super) core: CoreId,
     pub(super) place: Place,
@@ -39,7 +47,12 @@ impl Slot {
         live: false,
         generation: 0,
         next: NIL,
-        previous: NIL,
+        prev: NIL,
+        left: NIL,
+        right: NIL,
+        gap: 0,
+        most: 0,
+        claimed: 0,
         region: 0,
         core: CoreId(0),
         place: Place::Host,

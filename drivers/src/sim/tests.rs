@@ -9,6 +9,10 @@ use std::string::ToString;
 use std::vec;
 use std::vec::Vec;
 
+mod index;
+mod order;
+mod planted;
+
 struct Memory {
     slots: Vec<Slot>,
     frames: Vec<Frame>,

@@ -60,4 +60,9 @@ impl Handles {
     pub(super) const fn switch_off(&mut self) {
         self.down = true;
     }
+
+    /// The module was loaded anew.
+    pub(super) const fn switch_on(&mut self) {
+        self.down = false;
+    }
 }

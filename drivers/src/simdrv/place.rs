@@ -162,7 +162,7 @@ impl<M: Memory> Driver<M> {
                 place: Place::Hbm(hbm),
                 nc: 0,
                 kind: 13,
-                tgid: 0,
+                tgid: super::point::BYSTANDERS,
                 life: Life::Device,
                 handle: None,
             };

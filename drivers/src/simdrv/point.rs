@@ -12,7 +12,7 @@ use crate::map;
 pub struct FaultPoint(u8);
 
 /// Where the process ids of made-up bystanders begin.
-const BYSTANDERS: u32 = 0x4000_0000;
+pub(super) const BYSTANDERS: u32 = 0x4000_0000;
 
 impl FaultPoint {
     /// All of them.
@@ -90,6 +90,30 @@ impl<M: Memory> Driver<M> {
             13 => self.fragment(),
             32 => self.config.old_forms_only = true,
             _ => {}
+        }
+    }
+
+    /// Undoes a fault point as whoever is responsible would, once the processes under test have ended: bystanders
+    /// go away, the operator resets the device or loads the module anew.
+    pub fn disarm(&mut self, point: FaultPoint) {
+        self.faults.clear();
+        match point.0 {
+            1 => self.dismiss(),
+            2 | 28 => self.devices[0].state = device_state::READY,
+            4 => self.config.compat = map::compat(self.config.arch),
+            6 => self.claims.iter_mut().filter(|owner| **owner == BYSTANDERS).for_each(|owner| *owner = 0),
+            11 => self.devices[0].handles.switch_on(),
+            13 => self.devices[0].chunks.retain(|_, chunk| chunk.tgid != BYSTANDERS),
+            32 => self.config.old_forms_only = false,
+            _ => {}
+        }
+    }
+
+    /// Ends the made-up processes, which have the only open files.
+    fn dismiss(&mut self) {
+        let opens: alloc::vec::Vec<_> = self.opens.keys().copied().collect();
+        for (tgid, open) in (BYSTANDERS..).zip(opens) {
+            self.exit(tgid, &[(open, true)]);
         }
     }
 

@@ -234,6 +234,11 @@ impl<'w> Archive<'w> {
         if let Phase::Probe = self.phase {
             return self.after_probe(events);
         }
+        self.walked(outcome);
+    }
+
+    /// What a piece of the archive came to.
+    fn walked(&mut self, outcome: Result<(), Error>) {
         match outcome {
             Ok(()) if self.tar.ended() => self.settle(Ok(())),
             Ok(()) => {}
@@ -249,7 +254,7 @@ impl<'w> Archive<'w> {
             Seen::Other => {
                 self.phase = Phase::Walk;
                 let outcome = self.tar.feed(self.probe.kept(), events);
-                self.after_sink(outcome, events);
+                self.walked(outcome);
             }
         }
     }

@@ -189,10 +189,10 @@ impl Hasher {
     pub fn finish(self) -> [u8; 32] {
         let mut out = [0; 32];
         match self {
-            Self::Sha256(hasher) => out.copy_from_slice(&hasher.finalize()),
+            Self::Sha256(hasher) => crate::bytes::copy(&mut out, &hasher.finalize()),
             Self::Md5(hasher) => {
                 if let Some(half) = out.get_mut(..16) {
-                    half.copy_from_slice(&hasher.finalize());
+                    crate::bytes::copy(half, &hasher.finalize());
                 }
             }
         }

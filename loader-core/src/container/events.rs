@@ -65,7 +65,8 @@ impl<'a> Entry<'a> {
     }
 }
 
-static ZEROS: [u8; 4096] = [0; 4096];
+static ZEROS: [u8; ZEROS_BYTES] = [0; ZEROS_BYTES];
+const ZEROS_BYTES: usize = if crate::layout::SMALL { 256 } else { 4096 };
 
 /// Hands out `length` zero bytes in pieces.
 pub(super) fn zeros(
@@ -124,5 +125,34 @@ pub trait Events {
     /// A remark that stops nothing.
     fn note(&mut self, note: Error) {
         let _ = note;
+    }
+}
+
+/// The same walk for whoever listens: where code must be small, one copy of it serves all.
+pub(super) struct Shared<'e>(pub(super) &'e mut dyn Events);
+
+impl Events for Shared<'_> {
+    fn header(&mut self, header: &Header) -> Result<(), Error> {
+        self.0.header(header)
+    }
+
+    fn entry(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
+        self.0.entry(entry)
+    }
+
+    fn data(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.0.data(offset, bytes)
+    }
+
+    fn hole(&mut self, offset: u64, length: u64) -> Result<(), Error> {
+        self.0.hole(offset, length)
+    }
+
+    fn end(&mut self) -> Result<(), Error> {
+        self.0.end()
+    }
+
+    fn note(&mut self, note: Error) {
+        self.0.note(note);
     }
 }

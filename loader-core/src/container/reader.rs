@@ -190,7 +190,7 @@ impl<'w> Reader<'w> {
         let room = self.head.get_mut(have..).unwrap_or(&mut []);
         let (piece, rest) = bytes.split_at_checked(room.len()).unwrap_or((bytes, &[]));
         if let Some(room) = room.get_mut(..piece.len()) {
-            room.copy_from_slice(piece);
+            crate::bytes::copy(room, piece);
         }
         self.took(piece.len());
         if self.taken == PAYLOAD_OFFSET {

@@ -34,7 +34,7 @@ impl<'a> SliceStore<'a> {
 impl Store for SliceStore<'_> {
     fn append(&mut self, bytes: &[u8]) -> Result<(), StoreFull> {
         let end = self.used.checked_add(bytes.len()).ok_or(StoreFull)?;
-        self.memory.get_mut(self.used..end).ok_or(StoreFull)?.copy_from_slice(bytes);
+        crate::bytes::copy(self.memory.get_mut(self.used..end).ok_or(StoreFull)?, bytes);
         self.used = end;
         Ok(())
     }

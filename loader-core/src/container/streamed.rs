@@ -4,7 +4,7 @@ use super::events::{Entry, Events};
 use super::reader::{Digesting, Reader};
 use super::store::{Store, StoreFull};
 use super::table::{Builder, MemberTable};
-use super::unpack::{Collect, drive, finish, read};
+use super::unpack::{Collect, finish, read, walk};
 use super::{Container, Workspace};
 use crate::arena::Arena;
 use crate::error::{ContainerCode, Error, Notes, Stage};
@@ -99,8 +99,7 @@ impl<'a, 'm, S: Source> Streamed<'a, 'm, S> {
         // The gates were passed by the scan; the same bytes pass them again.
         let policy = Policy { supported_features: u64::MAX, verify_digest: false, ..Policy::DEFAULT };
         let mut reader = Reader::new(self.source.len(), work, &self.limits, &policy, Digesting::Skip);
-        drive(self.source, input, &mut reader, &mut events)?;
-        reader.finish(&mut events)?;
+        walk(self.source, input, &mut reader, &mut events)?;
         if events.next.0 == table.len() { Ok(()) } else { Err(changed()) }
     }
 }

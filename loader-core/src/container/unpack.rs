@@ -1,6 +1,6 @@
 //! S1 from a source, resident: every member's bytes go to a store.
 
-use super::events::{Entry, Events};
+use super::events::{Entry, Events, Shared};
 use super::reader::{Digesting, Progress, Reader};
 use super::streamed::KEEP_GRAPH_BYTES;
 use super::table::{Builder, Kept};
@@ -72,7 +72,22 @@ pub(super) fn read<S: Source, E: Events>(
     let Workspace { input, layers, names, extents } = work;
     let work = Workspace { input: &mut [], layers, names, extents };
     let mut reader = Reader::new(source.len(), work, limits, policy, Digesting::of(policy));
-    drive(source, input, &mut reader, events)?;
+    walk(source, input, &mut reader, events)
+}
+
+/// [`drive`] and [`Reader::finish`].
+pub(super) fn walk<S: Source, E: Events>(
+    source: &mut S,
+    input: &mut [u8],
+    reader: &mut Reader<'_>,
+    events: &mut E,
+) -> Result<super::Summary, Error> {
+    if crate::layout::SMALL {
+        let mut shared = Shared(events);
+        drive(source, input, reader, &mut shared)?;
+        return reader.finish(&mut shared);
+    }
+    drive(source, input, reader, events)?;
     reader.finish(events)
 }
 

@@ -13,8 +13,8 @@ codes! {
         VarIdsNotDense = 'L' 202, Invalid, "Unexpected var_ids set! max={a}, size={b}", "var_ids 0 to {b} minus 1", "";
         DuplicateVar = 'L' 203, Invalid, "variable {name} repeats a name or the var_id {a}", "each name and each id once", "";
         AlignmentNotPow2 = 'L' 204, Invalid, "alignment provided not power of 2. alignment={a}", "a power of two, or 0 for none", "";
-        DtypeTooLong = 'L' 205, Invalid, "Device print dtype {name} has {a} characters. Only {b} are supported", "", "";
-        ShapeTooDeep = 'L' 206, Invalid, "Device print only supports shape dimentions of up to {b}, {name} has {a}", "", "";
+        DtypeTooLong = 'L' 205, Invalid, "Device print dtype {name} has {a} characters. Only {b} are supported", "at most {b} characters", "";
+        ShapeTooDeep = 'L' 206, Invalid, "Device print only supports shape dimentions of up to {b}, {name} has {a}", "at most {b} dimensions", "";
         PointerSize = 'L' 207, Invalid, "pointer {name} has size {a}", "size 8", "";
         /// A pointer, list or descriptor names no variable of its subgraph.
         BadVarReference = 'L' 208, Invalid, "{name} refers to variable {a}", "a var_id below {b}", "";
@@ -23,11 +23,13 @@ codes! {
         PointerChain = 'L' 211, Invalid, "pointer {name} refers to the pointer {name2}", "a variable that is not a pointer", "";
         PointerSelf = 'L' 212, Invalid, "pointer {name} refers to itself", "another variable", "";
         /// A class that needs a size has none.
-        MissingSize = 'L' 213, Invalid, "Failed to parse, key: size of variable {name}", "", "";
+        MissingSize = 'L' 213, Invalid, "Failed to parse, key: size of variable {name}", "a size in bytes", "";
+        /// No address on a device reaches that far.
+        SizeTooLarge = 'L' 214, Invalid, "variable {name} has {a} bytes", "at most 2^56, the addresses under an operand's marker byte", "";
         TooManyQueues = 'L' 301, Invalid, "{a} DMA queues in one subgraph", "at most {b}", "";
-        TooManySemaphores = 'L' 302, Invalid, "Runtime supports maximum of {b} semaphores per queue set, found: {a}", "", "";
+        TooManySemaphores = 'L' 302, Invalid, "Runtime supports maximum of {b} semaphores per queue set, found: {a}", "at most {b}", "";
         BadQueueOwner = 'L' 303, Invalid, "Invalid owner '{name2}' for DMA queue {name}", "one of pe, act, pool, dve, sp", "";
-        QueueInstancesNotAllowed = 'L' 304, Invalid, "Invalid Neff: Queue set instances are not supported for {name2} queues ({name})", "", "";
+        QueueInstancesNotAllowed = 'L' 304, Invalid, "Invalid Neff: Queue set instances are not supported for {name2} queues ({name})", "a queue without queue_instances", "";
         ActLoadQueue = 'L' 305, Invalid, "act_load queue {name} is the {a}. of its kind, with {b} hardware queues", "one act_load queue in the file, with one hardware queue", "";
         TooManyHwDge = 'L' 306, Invalid, "NEFF requested {a} HW DGE queues", "at most {b} on this architecture", "";
         DynamicDmaIncomplete = 'L' 307, Invalid, "dynamic queue {name} lacks its scratch", "both SB_scratch_partition_offset and SB_scratch_partition_size", "";
@@ -40,22 +42,22 @@ codes! {
         BlockIds = 'L' 314, Invalid, "block id {a} of queue {name} is a repetition or leaves a gap", "ids 0 to {b} minus 1, each once", "";
         EmptyBlock = 'L' 315, Invalid, "block {a} of queue {name} has no descriptor to end it", "at least one", "";
         MemberMissing = 'L' 401, Invalid, "Failed to get neff weight content for {name}", "a member with its bytes", "";
-        InstrTooLarge = 'L' 402, Invalid, "Instruction size {a} for {name} exceeds maximum supported size {b}", "", "";
+        InstrTooLarge = 'L' 402, Invalid, "Instruction size {a} for {name} exceeds maximum supported size {b}", "at most {b} bytes", "";
         NumpyHeader = 'L' 403, Invalid, "the payload of {name} ends beyond 2^64", "a payload inside its member", "";
         TooManyProfiles = 'L' 404, Invalid, "activation set {name} has {a} profiles", "at most {b}", "";
         /// On sunda `control_table` fills the fast slot (R19); elsewhere its slot is unknown (lowering.md O-10).
         DveControlTable = 'L' 405, Invalid, "dve_tables has a control_table whose slot is not known", "control_table alone on sunda, control_fast_table and control_slow_table elsewhere", "";
-        CarveoutMissing = 'L' 501, Invalid, "Missing or corrupted runtime_statebuffer_reservation field in def.json and NEURON_RT_ALLOW_LEGACY_NEFF=1 is not set. Potentially a legacy neff without proper compiler support", "", "Allow legacy files if this one is trusted.";
+        CarveoutMissing = 'L' 501, Invalid, "Missing or corrupted runtime_statebuffer_reservation field in def.json and NEURON_RT_ALLOW_LEGACY_NEFF=1 is not set. Potentially a legacy neff without proper compiler support", "runtime_statebuffer_reservation in def.json, possibly empty", "Allow legacy files if this one is trusted.";
         CarveoutType = 'L' 502, Invalid, "Invalid runtime_statebuffer_reservation type {a}", "evtaccel (1)", "";
         UcodeVersionMissing = 'L' 503, Invalid, "Missing GPSIMD lib version!", "ulib_to_ucode_version of library {name}", "";
         UcodeDuplicate = 'L' 504, Invalid, "UCode Library {name} has already been added", "each library once", "";
-        TooManyExtIsa = 'L' 505, Invalid, "Number of ExtISA Op trying to load {a} exceeds the maximum {b}", "", "";
+        TooManyExtIsa = 'L' 505, Invalid, "Number of ExtISA Op trying to load {a} exceeds the maximum {b}", "at most {b}", "";
         UcodeVersion = 'L' 506, Invalid, "Mismatch between GPSIMD lib version and NRT version!", "major version 1 in library {name}, found {a}", "";
         UcodeCpus = 'L' 507, Invalid, "UCode Library {name} has invalid number of total cpus {a}", "0, 1 or 8", "";
         UcodeCpuId = 'L' 508, Invalid, "UCode Library {name} has cpu_id {a}", "cpu_id 0", "";
         UcodeFunction = 'L' 509, Invalid, "failed to parse function field: {name} has opcode {a} and sub-opcode {b}", "numbers that fit a byte", "";
         InvalidTarget = 'L' 601, Invalid, "Invalid target = {a}", "2 (sunda), 3 (cayman) or 4 (mariana)", "";
-        TargetMismatch = 'L' 602, Invalid, "Loading a NEFF compiled for a different arch is not allowed, NEFF arch: v{a}, instance arch: v{b}", "", "Compile for this host, or allow legacy files.";
+        TargetMismatch = 'L' 602, Invalid, "Loading a NEFF compiled for a different arch is not allowed, NEFF arch: v{a}, instance arch: v{b}", "a file for v{b}", "Compile for this host, or allow legacy files.";
         RemoteNotFound = 'L' 701, Invalid, "Failed to resolve remote variables for subgraphs {a} to {b}", "variable {c} of the owner behind {name}", "";
         KbinCount = 'L' 702, Invalid, "Insufficient number of pncs, required {a}, available {b}", "1 subgraph, or as many as the logical core has cores", "";
         DuplicateSubgraph = 'L' 703, Invalid, "subgraph {name} is listed twice", "each name once", "";
@@ -69,13 +71,13 @@ codes! {
         Internal = 'L' 901, Failure, "internal invariant broken: {name}", "", "Please report this with the file.";
         /// The resolver's refusals (lowering.md §8.4).
         ResolveOutOfBounds = 'L' 902, Invalid, "invalid offset in {name}, {a} < ({b} + {c})", "an access inside the variable", "";
-        ResolveUnplaced = 'L' 903, Invalid, "Variable {name} is not staged in HBM", "", "";
+        ResolveUnplaced = 'L' 903, Invalid, "Variable {name} is not staged in HBM", "a variable with an address", "";
         ResolvePointerOffset = 'L' 904, Failure, "internal invariant broken: pointer {name} accessed at offset {b}", "offset 0", "";
         ScratchpadPageSize = 'L' 905, Invalid, "Invalid scratchpad page size {a} bytes", "1 to 4294967295 bytes", "";
-        ScratchpadLayout = 'L' 906, Invalid, "Failed to calculate scratchpad info", "", "";
-        ScratchpadPages = 'L' 907, Resource, "the scratchpad of core {c} takes {a} pages", "at most {b}", "";
+        ScratchpadLayout = 'L' 906, Invalid, "Failed to calculate scratchpad info", "scratchpads that end below 2^64, of at most 2 kbins", "";
+        ScratchpadPages = 'L' 907, Resource, "the scratchpad of core {c} takes {a} pages", "at most {b}, and {name} to end within them", "";
         PatchSection = 'L' 908, Invalid, "Failed to find section {a} in the patch list", "section main or function", "";
-        PatchBounds = 'L' 909, Invalid, "device_ip {a:#x} is out of bounds of main and function buffer", "", "";
+        PatchBounds = 'L' 909, Invalid, "device_ip {a:#x} is out of bounds of main and function buffer", "a position in one of them", "";
         InstrTail = 'W' 601, Success, "the instructions of {name} end with {a} bytes that fill no slot", "whole 64-byte slots", "";
         GraphOrder = 'W' 602, Success, "subgraph {name} stands before {name2}", "subgraphs in the order of their names", "";
         SizeMismatch = 'W' 603, Success, "constant {name} has {a} bytes of payload, its entry says {b}", "", "";
@@ -83,6 +85,10 @@ codes! {
         IoSizesDiffer = 'W' 605, Success, "the cores disagree on the size of {name}: {a} and {b} bytes", "one size", "";
         OwnerAssumed = 'W' 606, Success, "DMA queue {name} has no owner; pool is assumed", "an owner", "";
         NoDefaultLibrary = 'W' 607, Success, "the file asks for functions of the default library, which this host does not supply", "", "";
+        /// Ours: no rule is known, and no known file does it (real-files.md: a set lists one semaphore per hardware queue).
+        SemaphoreCount = 'W' 609, Success, "DMA queue {name} lists {a} semaphores", "one for each of its {b} hardware queues", "";
+        /// Ours: no rule is known, and no known file does it.
+        ForeignSemaphore = 'W' 610, Success, "block {a} ends with semaphore {b}, which its DMA queue {name} does not list", "a semaphore of the queue", "";
         ProfileUnread = 'W' 608, Success, "the profiles of an activation set could not be read to their end", "profile_meta_data of numbers that fit their fields", "";
     }
 }

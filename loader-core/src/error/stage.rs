@@ -6,17 +6,17 @@ codes! {
     /// Codes of S4 and S5: placement, staging, relocation, registration (numbers ours).
     StageCode {
         /// P4. staging.md §19, X2.
-        NotEnoughCores = 'S' 101, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "a logical core of at least {a} cores", "Choose a lower --core, or load on a device with more cores.";
+        NotEnoughCores = 'S' 101, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "a logical core of at least {a} cores", "Load it with `--lnc {a}`, on a lower `--core`, or on a device with more cores.";
         /// P5.
         CoreShape = 'S' 102, Invalid, "{a} subgraphs do not make one logical core of {b} cores", "1 subgraph, or one per core", "Load it with `--lnc {a}`, or pack it with `--lnc {a}`.";
         /// Two subgraphs at most share a scratchpad (staging.md §8.4).
         TooManySubgraphs = 'S' 103, Invalid, "{a} subgraphs share one scratchpad", "at most {b}", "";
         /// The file is for another architecture.
-        Architecture = 'S' 104, Invalid, "subgraph {c} is for architecture {a}, the device has {b}", "", "Load it on a device of the file's architecture.";
+        Architecture = 'S' 104, Invalid, "subgraph {c} is for architecture {a}, the device has {b}", "architecture {b}", "Load it on a device of the file's architecture.";
         /// The last engine must be SP (staging.md §3.3).
         EngineOrder = 'S' 105, Failure, "the last engine of the kbin is not SP", "engines act, dve, pe, pool, sp", "";
         /// A reference of the kbin leads nowhere.
-        BadKbin = 'S' 106, Failure, "the kbin record is not consistent: {name}", "", "";
+        BadKbin = 'S' 106, Failure, "the kbin record is not consistent: {name}", "references that lead to records", "";
         /// The group's owner core belongs to someone else (staging.md §8.4).
         CoreOwnership = 'S' 107, Invalid, "core {a} of the HBM group is not owned by this process", "all cores of the group", "";
 
@@ -30,19 +30,19 @@ codes! {
         PointerOffset = 'S' 206, Invalid, "pointer {name} is accessed at offset {b}", "offset 0", "";
         UnknownVariable = 'S' 207, Invalid, "variable id {a} does not exist", "an id below {b}", "";
         RemoteSubgraph = 'S' 208, Failure, "remote variable {name} names subgraph {a} of {b}", "an index below {b}", "";
-        RemoteMissing = 'S' 209, Failure, "Failed to find remote variable {a} in relative sg {b}", "", "";
+        RemoteMissing = 'S' 209, Failure, "Failed to find remote variable {a} in relative sg {b}", "a var_id of that subgraph", "";
         RemoteUnplaced = 'S' 210, Failure, "the target of remote variable {name} has no address", "a placed variable", "";
         SeveralTables = 'S' 211, Invalid, "a subgraph has more than one dge-table: {name}", "at most one (R42)", "";
         UsageNotLegal = 'S' 212, Invalid, "usage {name} is not legal in host memory", "device memory", "";
         PointerTarget = 'S' 213, Invalid, "pointer {name} refers to variable {a}, which has no address", "a placed variable, an input or an output", "";
 
         PagingDiffers = 'S' 301, Invalid, "scratchpad pages of {a} bytes are asked for, pages of {b} bytes are resident", "one page size for all models of a device", "Unload the other models first, or use their page size.";
-        PageTable = 'S' 304, Resource, "the table of scratchpad pages is full at {a} entries", "", "Give the loader a larger page table.";
+        PageTable = 'S' 304, Resource, "the table of scratchpad pages is full at {a} entries", "room for one page more", "Give the loader a larger page table.";
         PageAlignment = 'S' 305, Failure, "scratchpad page at {a:#x} is not 4 KiB aligned", "a multiple of 4096", "";
 
         RingFull = 'S' 401, QueueFull, "a ring of queue {name} needs more than {b} descriptors", "at most {b} per ring half", "";
-        SidesDiffer = 'S' 402, Invalid, "a descriptor of queue {name} reads {a} and writes {b} bytes", "the same amount on both sides", "";
-        DescriptorForm = 'S' 403, Invalid, "a descriptor of queue {name} has a form that cannot be expanded", "data descriptors with 1 to 32 sources", "";
+        SidesDiffer = 'S' 402, Invalid, "descriptor {c} of a block of queue {name} reads {a} and writes {b} bytes", "the same amount on both sides", "";
+        DescriptorForm = 'S' 403, Invalid, "descriptor {c} of a block of queue {name} has a form that cannot be expanded", "data descriptors with 1 to 32 sources", "";
         TemplateLimit = 'S' 404, Invalid, "variable {a} at offset {b} does not fit a template address", "an id below 2^19 and an offset below 2^36", "";
         ApproximateBlock = 'S' 408, Invalid, "block {a} of queue {name} can only be approximated", "a plain copy", "Load without --strict.";
         ExpansionLimit = 'S' 410, Resource, "the descriptors of a subgraph make more than {a} ring entries", "at most {a}", "Raise the limit on ring entries.";
@@ -62,12 +62,12 @@ codes! {
         Unsupported = 'S' 506, Invalid, "slot {a} of {name} holds opcode {b:x}, which cannot be translated", "an instruction with a known translation", "Load without --strict, or with --allow-opaque.";
         UnknownTarget = 'S' 507, Invalid, "slot {a} of {name} branches to something unknown: {name2}", "a label or function of the same engine", "";
         OperandKind = 'S' 508, Invalid, "slot {a} of {name} (opcode {c:x}) has an operand of unknown kind {b:#x}", "marker 0x10, 0x20, 0x18, 0x28 or none", "Load without --strict, or with --allow-opaque.";
-        TableIndex = 'S' 509, Invalid, "slot {a} of {name} uses entry {b} of a dge-table with {c} entries", "", "";
+        TableIndex = 'S' 509, Invalid, "slot {a} of {name} uses entry {b} of a dge-table with {c} entries", "an entry below {c}", "";
         AddressTooWide = 'S' 510, Invalid, "address {a:#x} does not fit under an operand's marker byte", "less than 2^56", "";
         BranchTooFar = 'S' 511, Invalid, "slot {a} of {name} branches over {b} bytes", "a displacement of 32 signed bits", "";
         ImageTooLong = 'S' 512, Invalid, "the image of {name} has {a} slots", "less than 2^32 bytes", "";
-        EngineBlock = 'S' 513, Invalid, "engine block size {a:#x} is not a power of two that divides the alignment {b:#x}", "", "";
-        CollectiveForm = 'S' 514, Invalid, "slot {a} of {name}: collective with {name2}", "", "";
+        EngineBlock = 'S' 513, Invalid, "engine block size {a:#x} is not a power of two that divides the alignment {b:#x}", "a power of two", "";
+        CollectiveForm = 'S' 514, Invalid, "slot {a} of {name}: collective with {name2}", "an operation with a known translation", "";
         DuplicateTarget = 'S' 515, Invalid, "slot {a} of {name} defines {name2} a second time", "unique labels and functions", "";
 
         DuplicateModel = 'S' 601, InvalidHandle, "model {a} is already resident on core {b}", "", "";
@@ -76,6 +76,10 @@ codes! {
         Worker = 'S' 604, Failure, "the thread that stages core {a} did not finish", "", "";
         IdsExhausted = 'S' 605, Resource, "all model ids are used up", "", "Restart the process.";
 
+        /// Ours: no rule is known. A block that only the runtime starts has no trigger in the file.
+        NoTrigger = 'W' 611, Success, "no instruction triggers {a} of the blocks of queue {name}, block {b} first", "one trigger (c1) for every block", "";
+        /// Ours: no rule is known; a loop or a function may well start a block again.
+        SeveralTriggers = 'W' 612, Success, "several instructions trigger the same block of queue {name}: {a} blocks, block {b} first", "one trigger (c1) for every block", "";
         HandleTable = 'S' 606, Resource, "no room for another model handle: {a} are open", "", "Unload a model first.";
 
         /// Check 3 of S0 (container.md §6).

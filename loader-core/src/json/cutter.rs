@@ -11,6 +11,7 @@ use super::fault::{Fault, Mismatch};
 use super::kind::Kind;
 use super::lexer::{Event, Lexer, Start, wide};
 use crate::error::{Error, ManifestCode, Stage};
+use crate::layout::SMALL;
 use crate::limits::Limits;
 use crate::source::MemberId;
 use keys::Keys;
@@ -147,7 +148,8 @@ impl<'b> Cutter<'b> {
     /// # Errors
     /// E120 to E124, and the reader's own.
     pub fn feed<R: Reader>(&mut self, bytes: &[u8], reader: &mut R) -> Result<(), Error> {
-        self.run(bytes, reader).map_err(|error| self.placed(error))
+        let result = if SMALL { self.run::<dyn Reader + '_>(bytes, reader) } else { self.run(bytes, reader) };
+        result.map_err(|error| self.placed(error))
     }
 
     /// The document is complete. Returns its length.
@@ -157,7 +159,8 @@ impl<'b> Cutter<'b> {
     pub fn finish<R: Reader>(&mut self, reader: &mut R) -> Result<u64, Error> {
         let last = self.lexer.finish().map_err(|fault| self.placed(fault.error()))?;
         if last.is_some() {
-            self.end(&[], reader).map_err(|error| self.placed(error))?;
+            let end = if SMALL { self.end::<dyn Reader + '_>(&[], reader) } else { self.end(&[], reader) };
+            end.map_err(|error| self.placed(error))?;
         }
         Ok(self.lexer.offset())
     }
@@ -168,7 +171,7 @@ impl<'b> Cutter<'b> {
     }
 
     /// `start..at` is the part of `bytes` that belongs to the key or value being gathered.
-    fn run<R: Reader>(&mut self, bytes: &[u8], reader: &mut R) -> Result<(), Error> {
+    fn run<R: Reader + ?Sized>(&mut self, bytes: &[u8], reader: &mut R) -> Result<(), Error> {
         let (mut start, mut at) = (0usize, 0usize);
         loop {
             if let Mode::Walk = self.mode {
@@ -202,7 +205,12 @@ impl<'b> Cutter<'b> {
 
     /// Goes on from `at` while keys and values are plain and all there; returns how far that was.
     /// Whatever is not is left to the slow way, faults included.
-    fn quickly<R: Reader>(&mut self, bytes: &[u8], at: usize, reader: &mut R) -> Result<usize, Error> {
+    fn quickly<R: Reader + ?Sized>(
+        &mut self,
+        bytes: &[u8],
+        at: usize,
+        reader: &mut R,
+    ) -> Result<usize, Error> {
         let mut rest = self.lexer.window(bytes.get(at..).unwrap_or(&[]));
         let end = at.saturating_add(rest.len());
         while matches!(self.mode, Mode::Walk) && self.quick_step(&mut rest, reader)? {}
@@ -210,7 +218,7 @@ impl<'b> Cutter<'b> {
     }
 
     /// One value, with its key, or the opening or closing bracket of one; false if neither is there.
-    fn quick_step<R: Reader>(&mut self, rest: &mut &[u8], reader: &mut R) -> Result<bool, Error> {
+    fn quick_step<R: Reader + ?Sized>(&mut self, rest: &mut &[u8], reader: &mut R) -> Result<bool, Error> {
         let longest = self.keys.next_room(self.levels.last());
         let start = match self.lexer.next_value(rest, longest) {
             Some(start) => start,
@@ -243,7 +251,7 @@ impl<'b> Cutter<'b> {
     }
 
     /// A whole scalar; its key, unless the key memory has it.
-    fn whole<R: Reader>(
+    fn whole<R: Reader + ?Sized>(
         &mut self,
         key: Option<&[u8]>,
         kind: Kind,
@@ -263,7 +271,7 @@ impl<'b> Cutter<'b> {
     }
 
     /// Asks the reader about a value that began at `offset`.
-    fn ask<R: Reader>(
+    fn ask<R: Reader + ?Sized>(
         &mut self,
         key: Option<&[u8]>,
         kind: Kind,
@@ -334,7 +342,7 @@ impl<'b> Cutter<'b> {
         let room = to.get_mut(*kept..).unwrap_or(&mut []);
         let fits = text.len().min(room.len());
         if let (Some(slot), Some(text)) = (room.get_mut(..fits), text.get(..fits)) {
-            slot.copy_from_slice(text);
+            crate::bytes::copy(slot, text);
         }
         if fits < text.len() {
             return Err(self.too_large());
@@ -378,7 +386,7 @@ impl<'b> Cutter<'b> {
     }
 
     /// A value began `back` bytes before.
-    fn begin<R: Reader>(&mut self, kind: Kind, back: usize, reader: &mut R) -> Result<(), Error> {
+    fn begin<R: Reader + ?Sized>(&mut self, kind: Kind, back: usize, reader: &mut R) -> Result<(), Error> {
         let offset = self.lexer.offset().saturating_sub(wide(back));
         let want = self.ask(None, kind, offset, reader)?;
         self.mode = match self.entry(want).filter(|_| kind.is_container()) {
@@ -395,7 +403,7 @@ impl<'b> Cutter<'b> {
     }
 
     /// A value ended. `text` is what these bytes have of it.
-    fn end<R: Reader>(&mut self, text: &[u8], reader: &mut R) -> Result<(), Error> {
+    fn end<R: Reader + ?Sized>(&mut self, text: &[u8], reader: &mut R) -> Result<(), Error> {
         match self.mode {
             Mode::Skip => {}
             Mode::Walk => return self.leave(reader),
@@ -406,7 +414,7 @@ impl<'b> Cutter<'b> {
     }
 
     /// Hands over a taken value: from the caller's bytes if they have all of it.
-    fn deliver<R: Reader>(
+    fn deliver<R: Reader + ?Sized>(
         &mut self,
         text: &[u8],
         offset: u64,
@@ -433,7 +441,7 @@ impl<'b> Cutter<'b> {
         if self.silent() { Ok(()) } else { reader.taken(&self.path(), element) }
     }
 
-    fn leave<R: Reader>(&mut self, reader: &mut R) -> Result<(), Error> {
+    fn leave<R: Reader + ?Sized>(&mut self, reader: &mut R) -> Result<(), Error> {
         let Some(level) = self.levels.pop() else {
             return Err(Error::internal(Stage::Manifest, "no container is entered"));
         };

@@ -126,7 +126,7 @@ impl<'a> Element<'a> {
     pub fn f64(self) -> Got<f64> {
         let number = matches!(self.kind(), Kind::Number);
         let text = core::str::from_utf8(self.text).ok().filter(|_| number);
-        let value = text.and_then(|text| text.parse::<f64>().ok());
+        let value = text.and_then(crate::boundary::float);
         value.filter(|n| n.is_finite()).ok_or_else(|| self.mismatch("a number"))
     }
 

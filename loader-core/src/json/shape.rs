@@ -121,8 +121,7 @@ impl<'a> Element<'a> {
             let Out { buffer, used } = out;
             buffer.get(..used).unwrap_or(&[])
         };
-        let bound = serde_json_core::from_slice::<T>(text);
-        bound.map(|(value, _)| value).map_err(|_| Unbound::Missing(self.offset()))
+        crate::boundary::bind(text).ok_or(Unbound::Missing(self.offset()))
     }
 
     /// The first key, at any depth, that an object in this value has twice, with its offset. Costs
@@ -283,7 +282,7 @@ struct Out<'s> {
 impl Out<'_> {
     fn put(&mut self, bytes: &[u8]) -> Option<()> {
         let end = self.used.checked_add(bytes.len())?;
-        self.buffer.get_mut(self.used..end)?.copy_from_slice(bytes);
+        crate::bytes::copy(self.buffer.get_mut(self.used..end)?, bytes);
         self.used = end;
         Some(())
     }

@@ -89,7 +89,7 @@ impl<'a> Text<'a> {
         for piece in self.pieces() {
             let bytes = piece.as_bytes();
             let end = used.checked_add(bytes.len())?;
-            out.get_mut(used..end)?.copy_from_slice(bytes);
+            crate::bytes::copy(out.get_mut(used..end)?, bytes);
             used = end;
         }
         out.get(..used)

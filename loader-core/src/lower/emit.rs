@@ -16,9 +16,9 @@ mod vars;
 pub(crate) use lanes::{SCRATCH_PER_INSTANCE, lanes_bytes};
 
 use super::dims::{Counts, Dims};
-use super::input::{BlobIn, Input, ManifestInput, PayloadTransfers, Subgraph, Transfers};
+use super::input::{BlobIn, FileIn, Input, ManifestInput, PayloadTransfers, Subgraph, Transfers};
 use super::kbins::Kbins;
-use super::measure::{Subject, measure, refusal};
+use super::measure::{Subject, measure};
 use super::record::{ArchNumber, Blob, BlobId, BlobKind, Fp8Cfg, Kbin, SubgraphEntry};
 use crate::arena::{Arena, ArenaFull, ArenaRef, Record, TailRef};
 use crate::error::{Error, LowerCode, Notes, Stage};
@@ -80,6 +80,7 @@ pub fn lower_from<'m, I: Input, T: Transfers>(
     }
 }
 
+#[inline(never)]
 fn build<I: Input, T: Transfers>(
     arena: &mut Arena<'_>,
     subject: Subject<'_, I>,
@@ -120,7 +121,7 @@ fn alloc_name(arena: &mut Arena<'_>, name: &[u8]) -> Result<ArenaRef, Error> {
     let len = u64::try_from(name.len()).unwrap_or(u64::MAX);
     let place = alloc::<u8>(arena, len.saturating_add(1))?;
     if let Some(slot) = arena.slice_mut::<u8>(place).and_then(|slot| slot.get_mut(..name.len())) {
-        slot.copy_from_slice(name);
+        crate::bytes::copy(slot, name);
     }
     Ok(trimmed(place, name.len()))
 }
@@ -129,6 +130,7 @@ fn trimmed(place: ArenaRef, len: usize) -> ArenaRef {
     ArenaRef { off: place.off, len: U32::new(u32::try_from(len).unwrap_or(u32::MAX)) }
 }
 
+#[inline(never)]
 fn emit_entries<I: Input>(
     arena: &mut Arena<'_>,
     subject: &Subject<'_, I>,
@@ -138,9 +140,11 @@ fn emit_entries<I: Input>(
     let entries = alloc::<SubgraphEntry>(arena, u64::from(count))?;
     let mut before: Option<&[u8]> = None;
     for sg in 0..count {
-        let Subgraph { name, dir, .. } = Subject { sg, ..*subject }.subgraph()?;
+        let subject = Subject { sg, ..*subject };
+        let Subgraph { name, dir, .. } = subject.subgraph()?;
         if let Some(before) = before.filter(|before| *before > name) {
-            notes.note(refusal(LowerCode::GraphOrder, sg).name(before).name2(name));
+            let note = subject.fail_in(LowerCode::GraphOrder, FileIn::Graph).name(before).name2(name);
+            notes.note(note.element(sg));
         }
         before = Some(name);
         let name_ref = alloc_name(arena, name)?;
@@ -196,6 +200,7 @@ impl<'a, 'm, I: Input> Emit<'a, 'm, I> {
     }
 
     /// The steps of lowering.md §5, in order.
+    #[inline(never)]
     fn kbin(&mut self) -> Result<Kbin, Error> {
         let subgraph = self.subject.subgraph()?;
         let mut kbin = Kbin::default();
@@ -241,7 +246,7 @@ impl<'a, 'm, I: Input> Emit<'a, 'm, I> {
         // One byte more than the name: its NUL must fit too.
         let slot =
             pool.get_mut(start..=end).and_then(|slot| slot.get_mut(..name.len())).ok_or_else(broken)?;
-        slot.copy_from_slice(name);
+        crate::bytes::copy(slot, name);
         let off = self.names.off.get().checked_add(self.names_used).ok_or_else(broken)?;
         let next = end.checked_add(1).and_then(|next| u32::try_from(next).ok());
         self.names_used = next.ok_or_else(broken)?;

@@ -235,6 +235,20 @@ pub struct FunctionIn<'a> {
     pub sub_opcode: i32,
 }
 
+/// A manifest, for the place of a refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileIn {
+    /// The one that lists the subgraphs.
+    Graph,
+    /// A subgraph's definition, or one of its engine files.
+    Part(BlockSource),
+}
+
+impl FileIn {
+    /// A subgraph's definition.
+    pub const DEFINITION: Self = Self::Part(BlockSource::Definition);
+}
+
 /// Working sets of all subgraphs, in graph order. `sg` is a position below [`Input::subgraphs`].
 ///
 /// Called more than once for everything (the measuring pass, then the emitting one); answers must not change.
@@ -244,6 +258,12 @@ pub trait Input {
 
     /// What stands once in a subgraph.
     fn subgraph(&self, sg: u32) -> Option<Subgraph<'_>>;
+
+    /// The member that a manifest is, for the place of a refusal; `None` if it is none.
+    fn file(&self, sg: u32, file: FileIn) -> Option<MemberId> {
+        let _ = (sg, file);
+        None
+    }
 
     /// Number of variables.
     fn var_count(&self, sg: u32) -> u32;

@@ -5,6 +5,7 @@
 
 mod collective;
 mod engine;
+mod file;
 mod queue;
 mod var;
 
@@ -30,7 +31,7 @@ pub struct Kbins<'m> {
 }
 
 impl<'m> Kbins<'m> {
-    /// The product in `head` with its table at `entries`.
+    /// The product in `head` with its table of [`SubgraphEntry`] records at `entries`.
     #[must_use]
     pub fn new(head: Head<'m>, entries: ArenaRef) -> Option<Self> {
         Some(Self { head, place: entries, entries: head.slice(entries)? })
@@ -63,8 +64,9 @@ impl<'m> Kbins<'m> {
     /// Kbin `index`.
     #[must_use]
     pub fn kbin(&self, index: usize) -> Option<KbinView<'m>> {
-        let entry = self.entries.get(index)?;
-        Some(KbinView { head: self.head, entry, kbin: self.head.get(entry.kbin)?, index })
+        let (head, entry) = (self.head, self.entries.get(index)?);
+        let place = self.place.nth::<SubgraphEntry>(u32::try_from(index).ok()?)?;
+        Some(KbinView { head, entry, place, kbin: head.get(entry.kbin)?, index })
     }
 
     /// All kbins in order.
@@ -79,6 +81,7 @@ impl<'m> Kbins<'m> {
 pub struct KbinView<'m> {
     head: Head<'m>,
     entry: &'m SubgraphEntry,
+    place: ArenaRef,
     kbin: &'m Kbin,
     index: usize,
 }
@@ -94,6 +97,15 @@ impl<'m> KbinView<'m> {
     #[must_use]
     pub const fn index(&self) -> usize {
         self.index
+    }
+
+    pub(super) const fn head(&self) -> Head<'m> {
+        self.head
+    }
+
+    /// Where the entry of this kbin is among the records.
+    pub(super) const fn entry_ref(&self) -> ArenaRef {
+        self.place
     }
 
     /// Name of the subgraph.

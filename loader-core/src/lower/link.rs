@@ -1,6 +1,6 @@
 //! After all kbins exist: pointers, remote variables, the core count (lowering.md §6.5, §9).
 
-use super::input::Input;
+use super::input::{FileIn, Input};
 use super::kbins::{KbinView, Kbins, behind};
 use super::measure::Subject;
 use super::record::{Extra, MemRef, MemRefSetHdr, MrType, PtrArm, RemoteArm, SubgraphEntry};
@@ -9,6 +9,7 @@ use crate::error::{Error, LowerCode, Notes};
 use zerocopy::little_endian::U32;
 
 /// Fills what needs all variables of all kbins, and checks that the number of kbins can run.
+#[inline(never)]
 pub(crate) fn link<I: Input>(
     arena: &mut Arena<'_>,
     subject: &Subject<'_, I>,
@@ -35,7 +36,7 @@ fn group_size<I: Input>(subject: &Subject<'_, I>) -> Result<u32, Error> {
     if count == 1 || (count == cores && count <= CORES_MOST) {
         return Ok(count);
     }
-    let fault = Subject { sg: 0, ..*subject }.fail(LowerCode::KbinCount);
+    let fault = Subject { sg: 0, ..*subject }.fail_in(LowerCode::KbinCount, FileIn::Graph);
     Err(fault.numbers(u64::from(count), u64::from(cores)))
 }
 

@@ -12,7 +12,7 @@ pub(crate) use sections::EXT_ISA_OPCODE;
 
 use super::dims::{Counts, Dims, add, entry_bytes, list_bytes, up8};
 use super::emit::SCRATCH_PER_INSTANCE;
-use super::input::{Input, Subgraph};
+use super::input::{FileIn, Input, Subgraph};
 use super::scratchpad::Marks;
 use crate::arch::Arch;
 use crate::arena::NULL_AREA;
@@ -37,9 +37,22 @@ impl<I> Clone for Subject<'_, I> {
 impl<I> Copy for Subject<'_, I> {}
 
 impl<'a, I: Input> Subject<'a, I> {
-    /// A refusal with its subgraph.
+    /// A refusal with its subgraph and the definition.
     pub(crate) fn fail(&self, code: LowerCode) -> Error {
-        refusal(code, self.sg)
+        self.fail_in(code, FileIn::DEFINITION)
+    }
+
+    /// A refusal with its subgraph and the manifest that it is about.
+    pub(crate) fn fail_in(&self, code: LowerCode, file: FileIn) -> Error {
+        let error = Error::new(Stage::Lower, code).subgraph(u8::try_from(self.sg).unwrap_or(u8::MAX));
+        let definition = || self.input.file(self.sg, FileIn::DEFINITION);
+        self.input.file(self.sg, file).or_else(definition).map_or(error, |member| error.member(member))
+    }
+
+    /// The same refusal, about another manifest and one element of it.
+    pub(crate) fn within(&self, error: Error, file: FileIn, element: u32) -> Error {
+        let error = error.element(element);
+        self.input.file(self.sg, file).map_or(error, |member| error.member(member))
     }
 
     /// A limit of the loader that the file exceeds.
@@ -50,8 +63,10 @@ impl<'a, I: Input> Subject<'a, I> {
         Ok(())
     }
 
+    /// A broken promise of ours. Made before it is known to be needed, so it looks no member up.
     pub(crate) fn broken(&self, what: &str) -> Error {
-        self.fail(LowerCode::Internal).name(what.as_bytes())
+        let error = Error::new(Stage::Lower, LowerCode::Internal).name(what.as_bytes());
+        error.subgraph(u8::try_from(self.sg).unwrap_or(u8::MAX))
     }
 
     pub(crate) fn subgraph(&self) -> Result<Subgraph<'a>, Error> {
@@ -74,6 +89,7 @@ impl<'a, I: Input> Subject<'a, I> {
     }
 
     /// Checks the subgraph and counts it, in the order in which the reference reads it (lowering.md §5.1).
+    #[inline(never)]
     pub(crate) fn count(&self) -> Result<Counts, Error> {
         let mut counts = Counts::default();
         self.count_vars(&mut counts)?;
@@ -86,10 +102,6 @@ impl<'a, I: Input> Subject<'a, I> {
     }
 }
 
-pub(crate) fn refusal(code: LowerCode, sg: u32) -> Error {
-    Error::new(Stage::Lower, code).subgraph(u8::try_from(sg).unwrap_or(u8::MAX))
-}
-
 pub(crate) fn wide(n: usize) -> u64 {
     u64::try_from(n).unwrap_or(u64::MAX)
 }
@@ -98,9 +110,10 @@ pub(crate) fn wide(n: usize) -> u64 {
 ///
 /// # Errors
 /// Every refusal of lowering that depends on one subgraph's tables alone; see [`LowerCode`].
+#[inline(never)]
 pub fn measure<I: Input>(input: &I, limits: &Limits, policy: &Policy) -> Result<Dims, Error> {
     let count = input.subgraphs();
-    check_graphs(input, limits)?;
+    check_graphs(&Subject { input, limits, policy, sg: 0 })?;
     let mut product = wide(NULL_AREA);
     let mut scratch = super::emit::lanes_bytes(count);
     let mut bitmap = 0;
@@ -117,19 +130,20 @@ pub fn measure<I: Input>(input: &I, limits: &Limits, policy: &Policy) -> Result<
 }
 
 /// Graph-level rules: at least one subgraph, names unique (lowering.md §5.0).
-fn check_graphs<I: Input>(input: &I, limits: &Limits) -> Result<(), Error> {
+fn check_graphs<I: Input>(file: &Subject<'_, I>) -> Result<(), Error> {
     /// Fan-out slots of the reference (lowering.md §9.5).
     const HARD_CAP: u32 = 256;
-    let count = input.subgraphs();
-    let most = u32::from(limits.subgraphs).min(HARD_CAP);
+    let count = file.input.subgraphs();
+    let most = u32::from(file.limits.subgraphs).min(HARD_CAP);
     if count > most || count == 0 {
-        let error = refusal(LowerCode::CountLimit, count).name(b"subgraphs");
+        let error = file.fail_in(LowerCode::CountLimit, FileIn::Graph).name(b"subgraphs").element(count);
         return Err(error.numbers(u64::from(count), u64::from(most)));
     }
-    let name = |sg| input.subgraph(sg).map_or(&[][..], |subgraph| subgraph.name);
+    let name = |sg| file.input.subgraph(sg).map_or(&[][..], |subgraph| subgraph.name);
     for sg in 1..count {
         if (0..sg).any(|other| name(other) == name(sg)) {
-            return Err(refusal(LowerCode::DuplicateSubgraph, sg).name(name(sg)));
+            let twice = Subject { sg, ..*file }.fail_in(LowerCode::DuplicateSubgraph, FileIn::Graph);
+            return Err(twice.name(name(sg)).element(sg));
         }
     }
     Ok(())

@@ -161,8 +161,8 @@ impl Access {
             sizes: [0; ACCESS_DIMS],
             steps: [0; ACCESS_DIMS],
         };
-        access.sizes.get_mut(..sizes.len())?.copy_from_slice(sizes);
-        access.steps.get_mut(..steps.len())?.copy_from_slice(steps);
+        crate::bytes::copy(access.sizes.get_mut(..sizes.len())?, sizes);
+        crate::bytes::copy(access.steps.get_mut(..steps.len())?, steps);
         Some(access)
     }
 

@@ -7,7 +7,7 @@ use super::graph::tables::List;
 use super::kelf::reader::{GraphEntry, KelfReader};
 use super::kelf::{Target, Version};
 use super::link;
-use super::named::{self, Subgraphs};
+use super::named;
 use super::record::{DefRecord, NONE, RootRecord, def_at};
 use super::verdict::{Rank, Section, Verdict};
 use crate::arch::Arch;
@@ -22,9 +22,9 @@ use zerocopy::FromZeros;
 use zerocopy::little_endian::U32;
 
 /// Bytes of the buffer for one JSON value; `Limits::element_bytes` can only lower it.
-const ELEMENT: usize = 8192;
+const ELEMENT: usize = crate::layout::CORE_JSON_ELEMENT;
 /// Bytes for the keys of one path: a variable's name and the known words around it.
-const KEYS: usize = 8192;
+const KEYS: usize = crate::layout::CORE_JSON_KEYS;
 
 /// Bytes that S2 works with apart from the arena, the payload's own buffers and its stack frames.
 pub const BUFFER_BYTES: usize = size_of::<Buffers>();
@@ -75,6 +75,7 @@ pub(super) fn run<'m, P: Payload<'m>>(
     root.map_err(|error| build.pointed(error))
 }
 
+#[inline(never)]
 fn hops<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
@@ -86,10 +87,9 @@ fn hops<'m, P: Payload<'m>>(
     let entries = kelf(payload, build, cutter, notes, &mut root)?;
     let definitions = definitions(build, &mut root, &entries)?;
     let graphs = root.definition_count.get();
-    let subgraphs = Subgraphs { records: definitions, count: graphs };
-    named::definitions(payload, build, cutter, subgraphs)?;
-    named::files(payload, build, cutter, subgraphs)?;
-    named::rosters(payload, build, cutter, subgraphs)?;
+    named::definitions(payload, build, cutter, definitions, graphs)?;
+    named::files(payload, build, cutter, definitions, graphs)?;
+    named::rosters(payload, build, cutter, definitions, graphs)?;
     for graph in 0..graphs {
         let place = def_at(definitions, graph).ok_or_else(|| broken("a definition"))?;
         build.subgraph = u8::try_from(graph).ok();
@@ -133,6 +133,7 @@ impl<D: Document> Visitor for One<'_, '_, '_, '_, D> {
     }
 }
 
+#[inline(never)]
 fn read_one<'m, P: Payload<'m>, D: Document>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
@@ -154,6 +155,7 @@ fn read_one<'m, P: Payload<'m>, D: Document>(
 }
 
 /// Hop 1: `neff.json`, else `kelp.json` (§4).
+#[inline(never)]
 fn graph<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
@@ -183,6 +185,7 @@ fn graph<'m, P: Payload<'m>>(
 }
 
 /// Hop 2: the KELF (§5).
+#[inline(never)]
 fn kelf<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
@@ -278,6 +281,7 @@ fn graphs(build: &mut Build<'_, '_>, reader: &KelfReader) -> Result<(), Error> {
 }
 
 /// One record for each graph; E301 for those whose member is absent.
+#[inline(never)]
 fn definitions(
     build: &mut Build<'_, '_>,
     root: &mut RootRecord,

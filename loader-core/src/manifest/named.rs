@@ -12,74 +12,102 @@ use crate::arena::TailRef;
 use crate::error::{Error, ManifestCode};
 use crate::json::Cutter;
 use crate::source::{MemberId, Payload};
+use zerocopy::FromZeros;
 use zerocopy::little_endian::{U32, U64};
 
 /// The record of a graph, as it stands.
-fn def(build: &Build<'_, '_>, definitions: TailRef, graph: u32) -> Result<DefRecord, Error> {
+fn def<'x>(build: &'x Build<'_, '_>, definitions: TailRef, graph: u32) -> Result<&'x DefRecord, Error> {
     let record = def_at(definitions, graph).and_then(|place| build.arena.tail().get::<DefRecord>(place));
-    record.copied().ok_or_else(|| broken("a definition"))
+    record.ok_or_else(|| broken("a definition"))
 }
 
-/// The definitions' records.
-#[derive(Clone, Copy)]
-pub(super) struct Subgraphs {
-    pub(super) records: TailRef,
-    pub(super) count: u32,
-}
-
-/// One hop: `name` says which members a subgraph names, and all of them are read.
-fn hop<'m, P: Payload<'m>>(
+/// Reads what `list` names.
+fn listed<'a, 'm, P: Payload<'m>>(
     payload: &mut P,
-    build: &mut Build<'_, 'm>,
+    build: &mut Build<'a, 'm>,
     cutter: &mut Cutter<'_>,
-    subgraphs: Subgraphs,
-    name: impl Fn(&mut Build<'_, 'm>, &mut Wants, u16, &DefRecord) -> Result<(), Error>,
+    definitions: TailRef,
+    list: impl FnOnce(&mut Build<'a, 'm>, &mut Wants) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mark = build.arena.mark();
     let mut wants = Wants::default();
-    for graph in 0..subgraphs.count {
-        let def = def(build, subgraphs.records, graph)?;
-        build.subgraph = u8::try_from(graph).ok();
-        name(build, &mut wants, u16::try_from(graph).map_err(|_| broken("graphs"))?, &def)?;
-    }
+    list(build, &mut wants)?;
     wants.sort(build);
-    wants::read(payload, build, cutter, subgraphs.records, wants)?;
+    wants::read(payload, build, cutter, definitions, wants)?;
     build.arena.release_head(mark);
     Ok(())
 }
 
 /// Hop 3: every `def.json` (§6).
+#[inline(never)]
 pub(super) fn definitions<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
     cutter: &mut Cutter<'_>,
-    subgraphs: Subgraphs,
+    definitions: TailRef,
+    graphs: u32,
 ) -> Result<(), Error> {
-    hop(payload, build, cutter, subgraphs, |build, wants, graph, def| match def.member.get() {
-        NONE => Ok(()),
-        member => wants.push(build, Want::new(member, graph, kind::DEFINITION, 0, 0)),
+    listed(payload, build, cutter, definitions, |build, wants| {
+        list_definitions(build, wants, definitions, graphs)
     })
 }
 
+/// Not inlined, as the other lists: a definition's record is large, and is gone when the reading begins.
+#[inline(never)]
+fn list_definitions(
+    build: &mut Build<'_, '_>,
+    wants: &mut Wants,
+    definitions: TailRef,
+    graphs: u32,
+) -> Result<(), Error> {
+    for graph in 0..graphs {
+        let member = def(build, definitions, graph)?.member.get();
+        let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
+        if member != NONE {
+            wants.push(build, Want::new(member, graph, kind::DEFINITION, 0, 0))?;
+        }
+    }
+    Ok(())
+}
+
 /// Hop 4: what the definitions name (§11, §13, §15).
+#[inline(never)]
 pub(super) fn files<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
     cutter: &mut Cutter<'_>,
-    subgraphs: Subgraphs,
+    definitions: TailRef,
+    graphs: u32,
 ) -> Result<(), Error> {
-    hop(payload, build, cutter, subgraphs, |build, wants, graph, def| {
+    listed(payload, build, cutter, definitions, |build, wants| list_files(build, wants, definitions, graphs))
+}
+
+#[inline(never)]
+fn list_files(
+    build: &mut Build<'_, '_>,
+    wants: &mut Wants,
+    definitions: TailRef,
+    graphs: u32,
+) -> Result<(), Error> {
+    for graph in 0..graphs {
+        let mut copy = DefRecord::new_zeroed();
+        copy.clone_from(def(build, definitions, graph)?);
+        let def = &copy;
+        build.subgraph = u8::try_from(graph).ok();
+        let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
         if build.verdict.settled_before(Rank::new(graph, Section::Document)) {
-            return Ok(());
+            break;
         }
         build.member = Some(MemberId(def.member.get()));
         constants(build, wants, graph, def)?;
         ucode(build, wants, graph, def)?;
-        engines(build, wants, subgraphs.records, graph, def)
-    })
+        engines(build, wants, definitions, graph, def)?;
+    }
+    Ok(())
 }
 
 /// Raw constants get their window now, `.npy` ones when their header was read.
+#[inline(never)]
 fn constants(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefRecord) -> Result<(), Error> {
     for at in 0..def.vars.len() {
         let record = def.vars.get::<VarRecord>(build.arena.tail(), at).ok_or_else(|| broken("a variable"))?;
@@ -99,6 +127,7 @@ fn constants(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &Def
 }
 
 /// The member that `ucode_lib` names: in the subgraph's directory, else at the top (§11.1).
+#[inline(never)]
 fn ucode(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefRecord) -> Result<(), Error> {
     let name = def.ucode_manifest;
     if name.len.get() == 0 {
@@ -116,6 +145,7 @@ fn ucode(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefReco
 }
 
 /// The files with blocks, and the roster of activation sets.
+#[inline(never)]
 fn engines(
     build: &mut Build<'_, '_>,
     wants: &mut Wants,
@@ -155,21 +185,38 @@ fn engines(
 const ROSTER: &[u8] = b"act_info.json";
 
 /// Rosters of another name.
+#[inline(never)]
 pub(super) fn rosters<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
     cutter: &mut Cutter<'_>,
-    subgraphs: Subgraphs,
+    definitions: TailRef,
+    graphs: u32,
 ) -> Result<(), Error> {
-    hop(payload, build, cutter, subgraphs, |build, wants, graph, def| {
+    listed(payload, build, cutter, definitions, |build, wants| {
+        list_rosters(build, wants, definitions, graphs)
+    })
+}
+
+#[inline(never)]
+fn list_rosters(
+    build: &mut Build<'_, '_>,
+    wants: &mut Wants,
+    definitions: TailRef,
+    graphs: u32,
+) -> Result<(), Error> {
+    for graph in 0..graphs {
+        let def = def(build, definitions, graph)?;
         let dir = Text { place: def.definition.place, len: def.dir_len };
         let name = def.engines.get(Engine::Act.index()).map_or(Text::EMPTY, |act| act.act_info);
         let usual = name.get(build.arena.tail()) == ROSTER;
-        match build.find(dir, name).filter(|_| name.len.get() > 0 && !usual) {
-            Some(member) => wants.push(build, Want::new(member.id.0, graph, kind::ACT_INFO, 0, 0)),
-            None => Ok(()),
+        let member = build.find(dir, name).filter(|_| name.len.get() > 0 && !usual);
+        let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
+        if let Some(member) = member {
+            wants.push(build, Want::new(member.id.0, graph, kind::ACT_INFO, 0, 0))?;
         }
-    })
+    }
+    Ok(())
 }
 
 fn set_member(

@@ -1,43 +1,9 @@
-//! Index arrays in order: a heap sort, in place and without recursion.
+//! Index arrays in order.
 
 use crate::arena::{Arena, ArenaFull, Tail, TailRef};
+use crate::sort::heap_sort;
 use core::cmp::Ordering;
 use zerocopy::little_endian::U32;
-
-/// Sorts `slots` by `order`.
-pub(crate) fn heap_sort<T>(slots: &mut [T], mut order: impl FnMut(&T, &T) -> Ordering) {
-    let count = slots.len();
-    for start in (0..count / 2).rev() {
-        sift(slots, start, count, &mut order);
-    }
-    for end in (1..count).rev() {
-        slots.swap(0, end);
-        sift(slots, 0, end, &mut order);
-    }
-}
-
-/// Lets the slot at `root` sink to its place in the heap of the first `end` slots.
-fn sift<T>(slots: &mut [T], mut root: usize, end: usize, order: &mut impl FnMut(&T, &T) -> Ordering) {
-    let mut less = |slots: &[T], a: usize, b: usize| match (slots.get(a), slots.get(b)) {
-        (Some(a), Some(b)) => order(a, b) == Ordering::Less,
-        _ => false,
-    };
-    loop {
-        let mut child = root.saturating_mul(2).saturating_add(1);
-        if child >= end {
-            return;
-        }
-        let next = child.saturating_add(1);
-        if next < end && less(slots, child, next) {
-            child = next;
-        }
-        if !less(slots, root, child) {
-            return;
-        }
-        slots.swap(root, child);
-        root = child;
-    }
-}
 
 /// An array of the numbers 0 to `count` − 1 in the tail, sorted by what `order` reads from the tail.
 pub(crate) fn sorted_indices(

@@ -11,11 +11,11 @@ use super::engine::act_info::ActInfoReader;
 use super::engine::reader::EngineReader;
 use super::npy::NpyHead;
 use super::record::{DefRecord, VarRecord, def_at};
-use super::sort::heap_sort;
 use super::verdict::{Rank, Section};
 use crate::arena::{ArenaRef, TailRef};
 use crate::error::Error;
 use crate::json::{self, Cutter};
+use crate::sort::heap_sort;
 use crate::source::{MemberId, Payload, Visitor};
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -143,17 +143,56 @@ enum Doc {
     Npy(NpyHead),
 }
 
+/// Each reader is made in a frame of its own, because all are large.
+impl Doc {
+    fn begin(&mut self, want: Want, place: TailRef, def: &DefRecord) {
+        match want.kind {
+            kind::DEFINITION => self.definition(want.graph.get(), def),
+            kind::UCODE => self.ucode(want.graph.get(), def),
+            kind::ACT_INFO => self.act_info(),
+            kind::NPY => *self = Self::Npy(NpyHead::new()),
+            _ => self.blocks(want, place, def),
+        }
+    }
+
+    #[inline(never)]
+    fn clear(&mut self) {
+        *self = Self::None;
+    }
+
+    #[inline(never)]
+    fn definition(&mut self, graph: u16, def: &DefRecord) {
+        *self = Self::Definition(DefReader::new(graph, def));
+    }
+
+    #[inline(never)]
+    fn ucode(&mut self, graph: u16, def: &DefRecord) {
+        *self = Self::Ucode(UcodeReader::new(graph, def));
+    }
+
+    #[inline(never)]
+    fn act_info(&mut self) {
+        *self = Self::ActInfo(ActInfoReader::new());
+    }
+
+    #[inline(never)]
+    fn blocks(&mut self, want: Want, place: TailRef, def: &DefRecord) {
+        *self = Self::Blocks(EngineReader::new(want.graph.get(), want.source(), place, def));
+    }
+}
+
 /// One hop while it lasts.
 pub(super) struct Hop<'x, 'b, 'a, 'm> {
     build: &'x mut Build<'a, 'm>,
     cutter: &'x mut Cutter<'b>,
     definitions: TailRef,
     wants: Wants,
-    doc: Doc,
+    doc: &'x mut Doc,
     at: usize,
 }
 
 /// Reads all members of the list.
+#[inline(never)]
 pub(super) fn read<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
@@ -161,7 +200,8 @@ pub(super) fn read<'m, P: Payload<'m>>(
     definitions: TailRef,
     wants: Wants,
 ) -> Result<(), Error> {
-    let mut hop = Hop { build, cutter, definitions, wants, doc: Doc::None, at: 0 };
+    let mut doc = Doc::None;
+    let mut hop = Hop { build, cutter, definitions, wants, doc: &mut doc, at: 0 };
     let count = usize::try_from(wants.place.count()).unwrap_or(usize::MAX);
     for at in 0..count {
         let Some(want) = wants.get(hop.build, at).filter(|want| want.done.get() == 0) else { continue };
@@ -182,17 +222,13 @@ pub(super) fn read<'m, P: Payload<'m>>(
 }
 
 impl Hop<'_, '_, '_, '_> {
-    fn definition(&self, graph: u16) -> Option<(TailRef, DefRecord)> {
-        let place = def_at(self.definitions, u32::from(graph))?;
-        self.build.arena.tail().get::<DefRecord>(place).map(|record| (place, *record))
-    }
-
     /// A reading begins. What can no longer change the verdict is not read.
+    #[inline(never)]
     fn open(&mut self, at: usize) -> Result<(), Error> {
         let want = self.wants.get(self.build, at).ok_or_else(|| broken("a want"))?;
         let graph = want.graph.get();
         self.at = at;
-        self.doc = Doc::None;
+        self.doc.clear();
         self.build.member = Some(id(want.member.get()));
         self.build.subgraph = u8::try_from(graph).ok();
         self.cutter.restart(self.build.member);
@@ -202,14 +238,9 @@ impl Hop<'_, '_, '_, '_> {
         if want.kind != kind::NPY && !self.fits(want) {
             return Ok(());
         }
-        let (place, def) = self.definition(graph).ok_or_else(|| broken("a definition"))?;
-        self.doc = match want.kind {
-            kind::DEFINITION => Doc::Definition(DefReader::new(graph, def)),
-            kind::UCODE => Doc::Ucode(UcodeReader::new(graph, def)),
-            kind::ACT_INFO => Doc::ActInfo(ActInfoReader::new()),
-            kind::NPY => Doc::Npy(NpyHead::new()),
-            _ => Doc::Blocks(EngineReader::new(graph, want.source(), place, &def)),
-        };
+        let place = def_at(self.definitions, u32::from(graph)).ok_or_else(|| broken("a definition"))?;
+        let def = self.build.arena.tail().get::<DefRecord>(place);
+        self.doc.begin(want, place, def.ok_or_else(|| broken("a definition"))?);
         Ok(())
     }
 
@@ -233,7 +264,7 @@ impl Hop<'_, '_, '_, '_> {
                 if want.kind != kind::ACT_INFO {
                     self.build.offer(want.rank(), error);
                 }
-                self.doc = Doc::None;
+                self.doc.clear();
                 Ok(())
             }
             Err(error) => Err(self.build.placed(error)),
@@ -241,39 +272,48 @@ impl Hop<'_, '_, '_, '_> {
         }
     }
 
+    #[inline(never)]
     fn finish(&mut self) -> Result<(), Error> {
         let graph = self.wants.get(self.build, self.at).map_or(0, |want| want.graph.get());
-        let mut doc = core::mem::replace(&mut self.doc, Doc::None);
-        let result = match &mut doc {
+        let Self { build, cutter, doc, .. } = self;
+        let result = match doc {
             Doc::None => Ok(()),
-            Doc::Definition(reader) => finish(self.cutter, self.build, reader),
-            Doc::Ucode(reader) => finish(self.cutter, self.build, reader),
-            Doc::Blocks(reader) => finish(self.cutter, self.build, reader),
-            Doc::ActInfo(reader) => finish(self.cutter, self.build, reader),
-            Doc::Npy(head) => self.finish_npy(*head),
+            Doc::Definition(reader) => finish(cutter, build, reader),
+            Doc::Ucode(reader) => finish(cutter, build, reader),
+            Doc::Blocks(reader) => finish(cutter, build, reader),
+            Doc::ActInfo(reader) => finish(cutter, build, reader),
+            Doc::Npy(head) => {
+                let head = *head;
+                self.finish_npy(head)
+            }
         };
-        let whole = result.is_ok();
+        if result.is_ok() {
+            self.keep(graph)?;
+        }
         self.outcome(result)?;
+        self.doc.clear();
+        Ok(())
+    }
+
+    /// Enters what the document said into the definition's record. The documents stay where they are: they
+    /// are large.
+    fn keep(&mut self, graph: u16) -> Result<(), Error> {
+        let Self { build, doc, definitions, .. } = self;
         match doc {
-            Doc::Definition(reader) if whole => self.put(graph, reader.def),
-            Doc::Ucode(reader) if whole => self.put(graph, reader.def),
-            Doc::ActInfo(reader) if whole => {
-                let (_, mut def) = self.definition(graph).ok_or_else(|| broken("a definition"))?;
-                def.act_infos = reader.sets;
-                self.put(graph, def)
+            Doc::Definition(reader) => put(build, *definitions, graph, &reader.def),
+            Doc::Ucode(reader) => put(build, *definitions, graph, &reader.def),
+            Doc::ActInfo(reader) => {
+                let place = def_at(*definitions, u32::from(graph)).ok_or_else(|| broken("a definition"))?;
+                let slot = build.arena.tail_slice_mut::<DefRecord>(place, 1).and_then(|all| all.first_mut());
+                slot.ok_or_else(|| broken("a definition"))?.act_infos = reader.sets;
+                Ok(())
             }
             _ => Ok(()),
         }
     }
 
-    fn put(&mut self, graph: u16, def: DefRecord) -> Result<(), Error> {
-        let place = def_at(self.definitions, u32::from(graph)).ok_or_else(|| broken("a definition"))?;
-        let slot = self.build.arena.tail_slice_mut::<DefRecord>(place, 1).and_then(|all| all.first_mut());
-        *slot.ok_or_else(|| broken("a definition"))? = def;
-        Ok(())
-    }
-
     /// Gives the payload window to every variable that names this member.
+    #[inline(never)]
     fn finish_npy(&mut self, head: NpyHead) -> Result<(), Error> {
         let want = self.wants.get(self.build, self.at).ok_or_else(|| broken("a want"))?;
         let member = self.build.table.get(id(want.member.get())).ok_or_else(|| broken("a member"))?;
@@ -293,14 +333,25 @@ impl Hop<'_, '_, '_, '_> {
         Ok(())
     }
 
+    #[inline(never)]
     fn window(&mut self, want: Want, offset: u64, size: u64) -> Result<(), Error> {
-        let (_, def) = self.definition(want.graph.get()).ok_or_else(|| broken("a definition"))?;
-        let record = def.vars.get_mut::<VarRecord>(self.build.arena, want.item.get());
+        let place = def_at(self.definitions, u32::from(want.graph.get()));
+        let place = place.ok_or_else(|| broken("a definition"))?;
+        let def = self.build.arena.tail().get::<DefRecord>(place).ok_or_else(|| broken("a definition"))?;
+        let vars = def.vars;
+        let record = vars.get_mut::<VarRecord>(self.build.arena, want.item.get());
         let record = record.ok_or_else(|| broken("a constant"))?;
         record.a = U64::new(offset);
         record.b = U64::new(size.saturating_sub(offset));
         Ok(())
     }
+}
+
+fn put(build: &mut Build<'_, '_>, definitions: TailRef, graph: u16, def: &DefRecord) -> Result<(), Error> {
+    let place = def_at(definitions, u32::from(graph)).ok_or_else(|| broken("a definition"))?;
+    let slot = build.arena.tail_slice_mut::<DefRecord>(place, 1).and_then(|all| all.first_mut());
+    *slot.ok_or_else(|| broken("a definition"))? = *def;
+    Ok(())
 }
 
 fn finish<D: Document>(

@@ -80,15 +80,16 @@ pub fn expand_block<S: PairSink>(
 ) -> Result<BlockTotals, Error> {
     let mut totals = BlockTotals::default();
     for (index, desc) in descs.iter().enumerate() {
-        let at = |error: Error| error.element(u32::try_from(index).unwrap_or(u32::MAX));
-        let mut sides = Sides::new(kbin, desc).map_err(at)?;
+        let number = u64::try_from(index).unwrap_or(u64::MAX);
+        let mut sides = Sides::none();
+        sides.open(kbin, desc).map_err(|error| error.third(number))?;
         totals.descriptors = totals.descriptors.saturating_add(1);
         totals.bytes = totals.bytes.saturating_add(sides.bytes);
         totals.approximate |= sides.approximate;
         while let Some(units) = sides.piece() {
             let instance = totals.runs.checked_rem(u64::from(rings.max(1))).unwrap_or(0);
             let instance = u32::try_from(instance).unwrap_or(0);
-            sides.emit(units, instance, packet_limit(arch), sink).map_err(at)?;
+            sides.emit(units, instance, packet_limit(arch), sink)?;
             totals.runs = totals.runs.saturating_add(1);
         }
     }
@@ -110,7 +111,14 @@ struct Sides<'m> {
 }
 
 impl<'m> Sides<'m> {
-    fn new(kbin: &KbinView<'m>, desc: &Desc) -> Result<Self, Error> {
+    /// Nothing yet. Filled where it lies, because it is large.
+    const fn none() -> Self {
+        let to = (0, Walk::OVER);
+        Self { to, from: heapless::Vec::new(), units: (1, 1), bytes: 0, approximate: false }
+    }
+
+    #[inline(never)]
+    fn open(&mut self, kbin: &KbinView<'m>, desc: &Desc) -> Result<(), Error> {
         let form = || fault(StageCode::DescriptorForm);
         let to = kbin.to(desc).ok_or_else(form)?;
         let sources = kbin.from(desc);
@@ -119,22 +127,23 @@ impl<'m> Sides<'m> {
             return Err(form());
         }
         let units = Self::unit_bytes(desc, first, to).ok_or_else(form)?;
+        self.units = units;
         let start = |ap: &Ap, unit| Walk::new(kbin.dims(ap), ap.off.get(), unit).ok_or_else(form);
         let walk = start(to, units.1)?;
         let total = walk.units().ok_or_else(form)?;
-        let mut from = heapless::Vec::new();
         for ap in sources {
             let side = start(ap, units.0)?;
             let read = side.units().ok_or_else(form)?;
             if read != total {
                 return Err(fault(StageCode::SidesDiffer).numbers(read, total));
             }
-            from.push((ap.var_id.get(), side)).map_err(|_| form())?;
+            self.from.push((ap.var_id.get(), side)).map_err(|_| form())?;
         }
         let plain = desc.operation() == Op::COPY && sources.len() == 1 && units.0 == units.1;
-        let approximate = !plain || desc.flags.has(DescFlags::CAST);
-        let bytes = total.saturating_mul(units.1);
-        Ok(Self { to: (to.var_id.get(), walk), from, units, bytes, approximate })
+        self.approximate = !plain || desc.flags.has(DescFlags::CAST);
+        self.bytes = total.saturating_mul(units.1);
+        self.to = (to.var_id.get(), walk);
+        Ok(())
     }
 
     /// 1 and 1 byte; for a cast the two element sizes (R39).

@@ -34,6 +34,7 @@ fn internal() -> Error {
 }
 
 /// Makes the records of subgraph `core`.
+#[inline(never)]
 pub(super) fn sort_out(
     core: u8,
     programs: &heapless::Vec<Program<'_>, MOST_PROGRAMS>,
@@ -50,7 +51,7 @@ pub(super) fn sort_out(
         put(arena, out.images, program.code.engine.index(), image)?;
     }
     let most_patches = request.limits.position_entries;
-    let mut work = Work { core, notes, most_patches, arena, out: &mut out };
+    let mut work = Work { core, programs, notes, most_patches, arena, out: &mut out };
     work.out.binds = work.operands(NoteKind::BIND)?;
     work.out.resolved = work.operands(NoteKind::RESOLVED)?;
     work.opaques(rings)?;
@@ -63,6 +64,7 @@ pub(super) fn sort_out(
 }
 
 /// The image of an engine, without its patches and its block.
+#[inline(never)]
 fn image_of(program: &Program<'_>, policy: &Policy) -> Result<Image, Error> {
     let counts = program.stream.counts();
     let image = Image {
@@ -103,15 +105,25 @@ pub(crate) fn name_key(name: &[u8]) -> u32 {
     name.iter().fold(0x811C_9DC5, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-struct Work<'a, 'm> {
+struct Work<'a, 'm, 'p> {
     core: u8,
+    programs: &'a [Program<'p>],
     notes: &'a Notes,
     most_patches: u32,
     arena: &'a mut Arena<'m>,
     out: &'a mut CorePrograms,
 }
 
-impl Work<'_, '_> {
+impl Work<'_, '_, '_> {
+    /// An error at the source slot of a note.
+    fn fault(&self, code: StageCode, note: &SlotNote) -> Error {
+        let own = |program: &&Program<'_>| {
+            program.code.core == note.core && program.code.engine.number() == u32::from(note.engine)
+        };
+        let program = self.programs.iter().find(own);
+        program.map_or_else(internal, |program| program.code.fault(code, note.source.get()))
+    }
+
     fn note(&self, index: usize) -> Result<SlotNote, Error> {
         self.notes.get(self.arena, index).ok_or_else(internal)
     }
@@ -160,7 +172,7 @@ impl Work<'_, '_> {
     /// Slot within the image.
     fn image_slot(&self, note: &SlotNote) -> Result<u32, Error> {
         let image: Image = get(self.arena, self.out.images, usize::from(note.engine))?;
-        let base = if note.section.get() == PatchSection::FUNCTION.get() {
+        let base = if note.section() == PatchSection::FUNCTION {
             function_base(&image)
         } else {
             image.preamble.get()
@@ -168,6 +180,7 @@ impl Work<'_, '_> {
         Ok(base.saturating_add(note.slot.get()))
     }
 
+    #[inline(never)]
     fn operands(&mut self, kind: NoteKind) -> Result<ArenaRef, Error> {
         self.collect(
             |note| note.kind == kind,
@@ -185,6 +198,7 @@ impl Work<'_, '_> {
         )
     }
 
+    #[inline(never)]
     fn opaques(&mut self, rings: &CoreRings) -> Result<(), Error> {
         self.out.opaques = self.collect(
             |note| note.kind == NoteKind::OPAQUE,
@@ -205,10 +219,26 @@ impl Work<'_, '_> {
                 })
             },
         )?;
+        self.mark_triggered(rings)
+    }
+
+    /// Marks the blocks that triggers name.
+    fn mark_triggered(&mut self, rings: &CoreRings) -> Result<(), Error> {
+        let count = usize::try_from(self.out.opaques.count()).unwrap_or(usize::MAX);
+        for index in 0..count {
+            let opaque: Opaque = get(self.arena, self.out.opaques, index)?;
+            if opaque.trigger == 0 {
+                continue;
+            }
+            let block = usize::try_from(opaque.block.get()).ok();
+            let all = self.arena.slice_mut::<BlockRec>(rings.blocks).ok_or_else(internal)?;
+            block.and_then(|block| all.get_mut(block)).ok_or_else(internal)?.mark_trigger();
+        }
         Ok(())
     }
 
     /// Queue slot and index of the block that a trigger names.
+    #[inline(never)]
     fn trigger(&self, note: &SlotNote, rings: &CoreRings) -> Result<Option<(u16, u32)>, Error> {
         let value = note.value.get();
         let part = |at: u32, mask: u64| u16::try_from(value.wrapping_shr(at) & mask).unwrap_or(0);
@@ -229,9 +259,7 @@ impl Work<'_, '_> {
             return Ok(None);
         }
         let at = u64::from(note.source.get());
-        let missing =
-            Error::new(Stage::Plan, StageCode::UnknownBlock).numbers(at, u64::from(id)).third(queue.into());
-        Err(missing.name(engine_name(note.engine)).element(note.source.get()).subgraph(self.core))
+        Err(self.fault(StageCode::UnknownBlock, note).numbers(at, u64::from(id)).third(queue.into()))
     }
 
     /// A queue whose rings hold nothing at load.
@@ -240,6 +268,7 @@ impl Work<'_, '_> {
         rows.iter().filter(|row| row.queue.get() == queue).all(|row| row.used.get() == 0)
     }
 
+    #[inline(never)]
     fn targets(&mut self) -> Result<(), Error> {
         self.out.targets = self.collect(
             |note| is_target(note.kind),
@@ -251,12 +280,12 @@ impl Work<'_, '_> {
                     kind: if label { TargetKind::LABEL } else { TargetKind::FUNCTION },
                     slot: work.image_slot(note)?.into(),
                     id,
-                    name: note.name,
+                    name: note.name_ref(),
                 })
             },
         )?;
         let all = self.arena.slice_mut::<Target>(self.out.targets).ok_or_else(internal)?;
-        all.sort_unstable_by_key(|target| {
+        crate::sort::sort_by_key(all, |target| {
             (target.engine.get(), target.kind.get(), target.id.get(), target.slot.get())
         });
         Ok(())
@@ -264,11 +293,12 @@ impl Work<'_, '_> {
 
     /// Function name of a note, without NUL fill.
     fn name(&self, note: &SlotNote) -> &[u8] {
-        let name: &[u8] = self.arena.slice(note.name).unwrap_or(&[]);
+        let name: &[u8] = self.arena.slice(note.name_ref()).unwrap_or(&[]);
         name.split(|&byte| byte == 0).next().unwrap_or(&[])
     }
 
     /// Every branch finds one target.
+    #[inline(never)]
     fn check_branches(&mut self, engine: Engine) -> Result<(), Error> {
         let branches = |note: &SlotNote| {
             u32::from(note.engine) == engine.number()
@@ -291,10 +321,8 @@ impl Work<'_, '_> {
                 0 => StageCode::UnknownTarget,
                 _ => StageCode::DuplicateTarget,
             };
-            let at = u64::from(note.source.get());
-            let error = Error::new(Stage::Plan, code).name(engine_name(note.engine)).numbers(at, 0);
-            let error = if call { error.name2(work.name(note)) } else { error.name2(b"label") };
-            Err(error.element(note.source.get()).subgraph(work.core))
+            let error = work.fault(code, note);
+            Err(if call { error.name2(work.name(note)) } else { error.name2(b"label") })
         })
     }
 }
@@ -312,10 +340,6 @@ pub(crate) fn equal_range(all: &[Target], engine: Engine, kind: TargetKind, key:
     let first = all.partition_point(|target| order(target) < wanted);
     let rest = all.get(first..).unwrap_or(&[]);
     rest.get(..rest.partition_point(|target| order(target) == wanted)).unwrap_or(&[])
-}
-
-pub(super) fn engine_name(engine: u8) -> &'static [u8] {
-    Engine::from_number(u32::from(engine)).map_or(b"?", |engine| engine.key().as_bytes())
 }
 
 /// Index of a block of one queue, whose records are sorted by instance and id.

@@ -1,5 +1,9 @@
 //! The 8-byte address operand of a descriptor-generation request (R1, real-files.md §5).
 
+/// Where the two operands of a descriptor-generation request lie in its slot: source, destination
+/// (real-files.md §5).
+pub const PLACES: [usize; 2] = [0x10, 0x28];
+
 /// Marker bit: the id is a `var_id`.
 const VARIABLE: u8 = 0x10;
 /// Marker bit: the id is an index into the subgraph's `dge-table`.

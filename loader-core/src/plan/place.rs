@@ -2,9 +2,11 @@
 
 mod claim;
 mod models;
+mod scratchpad;
 mod variables;
 
 use claim::{Claim, Scratch};
+use scratchpad::{lay_out, sharing_core};
 
 use super::notes::{CorePrograms, sort_out};
 use super::pages::{PAGE_ALIGN, PageTable};
@@ -22,7 +24,7 @@ use crate::device::{CoreId, Device, Usage};
 use crate::error::{Error, Stage, StageCode};
 use crate::limits::Limits;
 use crate::lower::record::EngType;
-use crate::lower::scratchpad::{GROUP_MOST, Marks, Paging, Sizes, layout};
+use crate::lower::scratchpad::{GROUP_MOST, Marks, Paging};
 use crate::lower::{KbinView, Kbins};
 use crate::policy::Policy;
 use crate::source::Payload;
@@ -57,6 +59,8 @@ pub struct Plan<'m> {
     pub(crate) head: Head<'m>,
     pub(crate) models: &'m [Model],
     pub(crate) feeds: &'m [Feed],
+    /// Where the records of `models` and `feeds` are.
+    pub(crate) places: (ArenaRef, ArenaRef),
     pub(crate) sharing: CoreId,
     pub(crate) pages: u32,
 }
@@ -69,9 +73,6 @@ impl fmt::Debug for Plan<'_> {
             .finish_non_exhaustive()
     }
 }
-
-/// All scratchpads of a load lie on the sharing core (staging.md §8.4, Inferred from measured loads).
-const SAME_CORE: bool = true;
 
 fn fault(code: StageCode) -> Error {
     Error::new(Stage::Plan, code)
@@ -129,7 +130,8 @@ pub fn place_explained<'m, P: Payload<'m>, D: Device>(
     shortage: &mut Option<Shortage>,
 ) -> Result<Plan<'m>, Error> {
     let mark = arena.mark();
-    let mut drafts = check(kbins, device, request)?;
+    let checked = check(kbins, device, request).map_err(|error| with_definition(error, kbins));
+    let mut drafts = checked?;
     check_members(payload, &drafts)?;
     let strictness = Strictness::of(request.policy, device);
     let result = prepare(payload, &mut drafts, request, strictness, arena)
@@ -137,10 +139,17 @@ pub fn place_explained<'m, P: Payload<'m>, D: Device>(
     if result.is_err() {
         arena.release(mark);
     }
-    result
+    result.map_err(|error| with_definition(error, kbins))
+}
+
+/// Names the definition of the subgraph that a refusal is about, where nothing closer is known.
+fn with_definition(error: Error, kbins: &Kbins<'_>) -> Error {
+    let kbin = error.at.subgraph.and_then(|index| kbins.kbin(usize::from(index)));
+    error.member_or(kbin.and_then(|kbin| kbin.definition_file()))
 }
 
 /// The gates P4, P5 and B1, and the variables.
+#[inline(never)]
 fn check<'m, D: Device>(kbins: &Kbins<'m>, device: &D, request: &Request<'_>) -> Result<Drafts<'m>, Error> {
     let count = kbins.len();
     let (need, size) = (wide(count), u64::from(request.vcore_size));
@@ -171,6 +180,7 @@ fn check<'m, D: Device>(kbins: &Kbins<'m>, device: &D, request: &Request<'_>) ->
     Ok(drafts)
 }
 
+#[inline(never)]
 fn draft<'m, D: Device>(
     kbin: KbinView<'m>,
     index: u8,
@@ -202,6 +212,7 @@ fn draft<'m, D: Device>(
 }
 
 /// Every member is as long as the records say, before anything is read or taken (T06).
+#[inline(never)]
 fn check_members<'m, P: Payload<'m>>(payload: &P, drafts: &Drafts<'_>) -> Result<(), Error> {
     for (index, draft) in (0u8..).zip(drafts) {
         for blob in draft.kbin.blobs() {
@@ -221,6 +232,7 @@ fn check_members<'m, P: Payload<'m>>(payload: &P, drafts: &Drafts<'_>) -> Result
 }
 
 /// Every remote variable has a target with an address (staging.md §8.5).
+#[inline(never)]
 fn check_remotes(drafts: &Drafts<'_>) -> Result<(), Error> {
     use crate::lower::record::{Extra, MrType};
     for (index, draft) in (0u8..).zip(drafts) {
@@ -246,6 +258,7 @@ fn check_remotes(drafts: &Drafts<'_>) -> Result<(), Error> {
 }
 
 /// Everything that needs no device: rings and blocks, programs, their records.
+#[inline(never)]
 fn prepare<'m, P: Payload<'m>>(
     payload: &mut P,
     drafts: &mut Drafts<'m>,
@@ -278,8 +291,8 @@ fn prepare<'m, P: Payload<'m>>(
         draft.programs = sort_out(index, &programs, &notes, &draft.rings, request, arena)
             .map_err(|error| with_queue(error, &draft.kbin))?;
     }
-    for index in (0u8..).take(drafts.len()).filter(|_| strictness >= Strictness::Slots) {
-        check_slots(index, &notes, arena)?;
+    for (index, draft) in (0u8..).zip(drafts.iter()).filter(|_| strictness >= Strictness::Slots) {
+        check_slots(index, &draft.kbin, &notes, arena)?;
     }
     arena.release_tail(mark);
     for (index, draft) in (0u8..).zip(drafts.iter()).filter(|_| strictness == Strictness::Exact) {
@@ -297,21 +310,8 @@ fn with_queue(error: Error, kbin: &KbinView<'_>) -> Error {
     queue.map_or(error, |queue| error.name2(queue.name()))
 }
 
-/// Core that holds the scratchpad: the first of the HBM group (staging.md §8.4; default Inferred).
-fn sharing_core<D: Device>(device: &D, request: &Request<'_>) -> Result<CoreId, Error> {
-    let channel = device.home_channel(request.core);
-    let mut first = request.core;
-    for core in (0..device.cores()).map(CoreId).filter(|&core| device.home_channel(core) == channel) {
-        let (from, to) = request.owned;
-        if core.0 < from || core.0 >= to {
-            return Err(fault(StageCode::CoreOwnership).numbers(u64::from(core.0), 0));
-        }
-        first = first.min(core);
-    }
-    Ok(first)
-}
-
 /// Takes pages and blocks; gives all of them back on any fault.
+#[inline(never)]
 fn claim<'m, D: Device>(
     kbins: &Kbins<'m>,
     drafts: &mut Drafts<'m>,
@@ -324,11 +324,11 @@ fn claim<'m, D: Device>(
     let policy = request.policy;
     let planned = |error: Error| Error { stage: Stage::Plan, ..error };
     let paging = Paging::new(policy.page_size, policy.contiguous_scratchpad).map_err(planned)?;
-    let sizes = sizes(drafts);
-    let laid = layout(sizes.get(..drafts.len()).unwrap_or(&[]), &paging, SAME_CORE).map_err(planned)?;
+    let laid = lay_out(drafts, &paging).map_err(planned)?;
     let [needed, ..] = laid.pages;
     let sharing = if needed == 0 { request.core } else { sharing_core(device, request)? };
     let page_bytes = |count: u32| u64::from(count).saturating_mul(paging.page_size());
+    // The pages are listed among the blocks of the first subgraph.
     let got = pages.reserve(device, sharing, needed, paging, &mut |count| {
         *shortage = Some(Shortage {
             core: sharing,
@@ -338,7 +338,8 @@ fn claim<'m, D: Device>(
             held: [None; GROUP_MOST],
             pages: Some((sharing, page_bytes(count))),
         });
-    })?;
+    });
+    let got = got.map_err(|error| error.subgraph(0))?;
     let scratch = Scratch { paging, laid, sharing, pages: got };
     let mut claim = Claim { drafts, device, request, pages, arena, scratch, feeds: ArenaRef::NULL, fed: 0 };
     match claim.run(kbins) {
@@ -350,13 +351,4 @@ fn claim<'m, D: Device>(
             Err(error)
         }
     }
-}
-
-fn sizes(drafts: &Drafts<'_>) -> [Sizes; GROUP_MOST] {
-    let mut sizes = [Sizes::default(); GROUP_MOST];
-    for (slot, draft) in sizes.iter_mut().zip(drafts) {
-        let (local, shared) = draft.kbin.scratchpad();
-        *slot = Sizes { local, shared };
-    }
-    sizes
 }

@@ -1,6 +1,6 @@
 //! The first run over the instruction streams: sizes, notes, every check (staging.md §11.2).
 
-use super::record::{NoteKind, SlotNote};
+use super::record::{FUNCTION_NAME, NoteKind, SlotNote};
 use super::translate::{Code, Nowhere, Section, Sink, Stream};
 use crate::arena::{Arena, TailRef};
 use crate::error::{Error, Stage, StageCode};
@@ -20,6 +20,7 @@ pub(super) struct Program<'m> {
 }
 
 impl<'m> Program<'m> {
+    #[inline(never)]
     pub(super) fn new(code: Code<'m>, blob: Option<&'m Blob>) -> Self {
         Self { code, blob, stream: Stream::default(), fed: 0 }
     }
@@ -79,8 +80,8 @@ impl Sink for Keeper<'_, '_> {
         Ok(())
     }
 
-    fn named_note(&mut self, mut note: SlotNote, name: &[u8]) -> Result<(), Error> {
-        note.name = self.arena.alloc_bytes(name).map_err(|error| Error::arena(Stage::Plan, error))?;
+    fn named_note(&mut self, mut note: SlotNote, name: &[u8; FUNCTION_NAME]) -> Result<(), Error> {
+        note.name = self.arena.alloc_bytes(name).map_err(|error| Error::arena(Stage::Plan, error))?.off;
         self.note(note)
     }
 }
@@ -98,7 +99,7 @@ impl Visitor for Reader<'_, '_> {
     fn data(&mut self, id: MemberId, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         for program in self.programs.iter_mut() {
             let Some(part) = program.part(id, offset, bytes) else { continue };
-            let at = |error: Error| if error.at.member.is_none() { error.member(id) } else { error };
+            let at = |error: Error| error.member_or(Some(id));
             program.stream.feed(&program.code, &Nowhere, part, &mut self.keeper).map_err(at)?;
             program.fed = program.fed.saturating_add(u64::try_from(part.len()).unwrap_or(0));
         }
@@ -111,6 +112,7 @@ impl Visitor for Reader<'_, '_> {
 }
 
 /// Reads all streams once, keeping notes at the arena's tail.
+#[inline(never)]
 pub(super) fn read<'m, P: Payload<'m>>(
     payload: &mut P,
     programs: &mut heapless::Vec<Program<'m>, MOST_PROGRAMS>,
@@ -127,7 +129,7 @@ pub(super) fn read<'m, P: Payload<'m>>(
         let len = program.blob.map_or(0, |blob| blob.len.get());
         if program.fed != len {
             let missing = Error::new(Stage::Plan, StageCode::BadKbin).name(b"instruction bytes");
-            return Err(missing.numbers(program.fed, len));
+            return Err(program.code.located(missing, 0).numbers(program.fed, len));
         }
         program.stream.finish(&program.code, &Nowhere, &mut keeper)?;
     }

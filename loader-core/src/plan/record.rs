@@ -15,7 +15,8 @@ pub use memory::{DMem, PlaceArm, VarPlace};
 pub use model::{CollectiveContext, FeatureMap, LoadParams, Model, Tally};
 pub(in crate::plan) use program::pseudo_index;
 pub use program::{
-    Bind, Image, InstrAddrs, NoteKind, Opaque, PatchList, SlotNote, Span, Target, TargetKind, Why,
+    Bind, FUNCTION_NAME, Image, InstrAddrs, NoteKind, Opaque, PatchList, SlotNote, Span, Target, TargetKind,
+    Why,
 };
 pub use queue::{BlockFlags, BlockRec, Feed, FeedKind, RING_RX, RING_TX, RingRec};
 pub use registered::{

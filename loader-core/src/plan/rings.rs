@@ -40,10 +40,6 @@ fn fault(code: StageCode) -> Error {
     Error::new(Stage::Plan, code)
 }
 
-fn narrow(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
-}
-
 /// Ring rows of a kbin's instance: tx and rx per hardware instance.
 pub(super) fn rows_of(queue: &QueueView<'_>) -> usize {
     usize::try_from(queue.rings()).unwrap_or(usize::MAX).saturating_mul(2)
@@ -58,6 +54,7 @@ pub(super) const fn is_io_ring(kind: RingType) -> bool {
 ///
 /// # Errors
 /// A descriptor that leaves its variable or has an unknown form, a ring that is too long, no room.
+#[inline(never)]
 pub fn count(kbin: &KbinView<'_>, rules: &RingRules, arena: &mut Arena<'_>) -> Result<CoreRings, Error> {
     let full = |error| Error::arena(Stage::Plan, error);
     let mut rows = 0usize;
@@ -83,9 +80,7 @@ pub fn count(kbin: &KbinView<'_>, rules: &RingRules, arena: &mut Arena<'_>) -> R
         }
     }
     if let Some(all) = arena.slice_mut::<BlockRec>(out.blocks) {
-        all.sort_unstable_by_key(|block| {
-            (block.queue.get(), block.instance.get(), block.id.get(), block.ordinal.get())
-        });
+        all.sort_unstable_by_key(|block| (block.queue.get(), block.instance.get(), block.id.get()));
     }
     Ok(out)
 }
@@ -99,12 +94,16 @@ struct Part<'a, 'm> {
 }
 
 impl Part<'_, '_> {
-    fn located(&self, error: Error) -> Error {
+    /// The error with its block as the place.
+    fn located(&self, error: Error, descs: &[Desc]) -> Error {
         let error = if error.at.name.is_empty() { error.name(self.queue.name()) } else { error };
-        error.subgraph(self.rules.core)
+        let error = error.subgraph(self.rules.core);
+        let Some(last) = descs.last() else { return error };
+        error.element(last.block_id.get()).member_or(self.kbin.block_file(last))
     }
 
     /// Labels this instance's rows, `first` on; gives the row after them.
+    #[inline(never)]
     fn count_rings(
         &self,
         out: &mut CoreRings,
@@ -126,6 +125,7 @@ impl Part<'_, '_> {
     }
 
     /// Expands this instance's blocks, from record `first` on; its rows end at `end`.
+    #[inline(never)]
     fn count_blocks(
         &self,
         out: &mut CoreRings,
@@ -135,21 +135,22 @@ impl Part<'_, '_> {
         budget: &mut Budget,
     ) -> Result<usize, Error> {
         let mut at = first;
-        for (ordinal, descs) in self.instance.blocks().enumerate() {
+        for descs in self.instance.blocks() {
+            let located = |error| self.located(error, descs);
             for desc in descs {
-                self.check_ends(desc).map_err(|error| self.located(error))?;
+                self.check_ends(desc).map_err(located)?;
             }
             let start = end.saturating_sub(rows_of(&self.queue));
             let rows = arena.slice_mut::<RingRec>(out.rings).and_then(|all| all.get_mut(start..end));
             let rows = rows.ok_or_else(|| Error::internal(Stage::Plan, "ring rows"))?;
             let mut counter = Counter { kbin: self.kbin, rows, placed: 0, budget, most: self.rules.entries };
             let totals = expand_block(self.kbin, descs, self.queue.rings(), self.rules.arch, &mut counter)
-                .map_err(|error| self.located(error))?;
+                .map_err(located)?;
             out.placed = out.placed.saturating_add(counter.placed);
-            let block = self.block_record(descs, ordinal, &totals);
+            let block = self.block_record(descs, &totals);
             if block.semaphore().is_some() {
                 for instance in 0..block.instances.get() {
-                    counter.bump(instance).map_err(|error| self.located(error))?;
+                    counter.bump(instance).map_err(located)?;
                 }
             }
             if block.is_approximate() {
@@ -162,7 +163,7 @@ impl Part<'_, '_> {
         Ok(at)
     }
 
-    fn block_record(&self, descs: &[Desc], ordinal: usize, totals: &BlockTotals) -> BlockRec {
+    fn block_record(&self, descs: &[Desc], totals: &BlockTotals) -> BlockRec {
         let last = descs.last();
         let end = last.and_then(|desc| self.kbin.block_end(desc));
         let semaphore = end.and_then(|end| end.semaphore);
@@ -186,9 +187,6 @@ impl Part<'_, '_> {
             bytes: totals.bytes.into(),
             semaphore: semaphore.unwrap_or(0).into(),
             flags: flags.into(),
-            ordinal: narrow(ordinal).into(),
-            function: last.map_or(ArenaRef::NULL, |desc| desc.fname),
-            ..BlockRec::default()
         }
     }
 

@@ -3,15 +3,16 @@
 //! Nothing is refused while the streams are read: the file decides in which order they come, and the
 //! refusal must not depend on it. So the notes are kept, and the first one by subgraph, engine and slot counts.
 
-use super::notes::engine_name;
 use super::programs::Notes;
 use super::record::{BlockRec, NoteKind, SlotNote, Why};
 use super::rings::CoreRings;
 use super::wants::table_count;
+use crate::arch::Engine;
 use crate::arena::Arena;
 use crate::device::Device;
 use crate::error::{Error, Stage, StageCode};
 use crate::lower::KbinView;
+use crate::lower::record::Desc;
 use crate::policy::Policy;
 
 /// How much may stay untranslated.
@@ -43,7 +44,12 @@ fn fault(code: StageCode) -> Error {
 }
 
 /// Refuses the first slot of a subgraph that is not translated to the last bit.
-pub(super) fn check_slots(core: u8, notes: &Notes, arena: &Arena<'_>) -> Result<(), Error> {
+pub(super) fn check_slots(
+    core: u8,
+    kbin: &KbinView<'_>,
+    notes: &Notes,
+    arena: &Arena<'_>,
+) -> Result<(), Error> {
     let wanted =
         |note: &SlotNote| note.core == core && matches!(note.kind, NoteKind::OPAQUE | NoteKind::APPROXIMATE);
     let all = (0..notes.count).filter_map(|index| notes.get(arena, index));
@@ -57,7 +63,9 @@ pub(super) fn check_slots(core: u8, notes: &Notes, arena: &Arena<'_>) -> Result<
     } else {
         fault(StageCode::Unsupported).numbers(source, opcode)
     };
-    Err(error.name(engine_name(first.engine)).element(first.source.get()).subgraph(core))
+    let engine = Engine::from_number(u32::from(first.engine));
+    let error = error.name(engine.map_or("?", Engine::key).as_bytes()).element(first.source.get());
+    Err(error.subgraph(core).member_or(engine.and_then(|engine| kbin.program_file(engine))))
 }
 
 /// Refuses blocks whose effect is not encoded in full, and tables without the rings that load them.
@@ -71,12 +79,18 @@ pub(super) fn check_exact(
     if let Some(block) = blocks.iter().find(|block| block.is_approximate()) {
         let queue = kbin.queues().find(|queue| queue.slot == usize::from(block.queue.get()));
         let name = queue.map_or(&[][..], |queue| queue.name());
-        let refused = fault(StageCode::ApproximateBlock).numbers(u64::from(block.id.get()), 0);
-        return Err(refused.name(name).subgraph(core));
+        let id = block.id.get();
+        let refused = fault(StageCode::ApproximateBlock).numbers(u64::from(id), 0).element(id);
+        let instance = queue.and_then(|queue| queue.instances().nth(usize::from(block.instance.get())));
+        let own = |desc: &&Desc| desc.block_id == block.id;
+        let desc = instance.and_then(|instance| instance.descs().iter().find(own));
+        return Err(refused.name(name).subgraph(core).member_or(desc.and_then(|desc| kbin.block_file(desc))));
     }
     let tables = u64::try_from(table_count(kbin)).unwrap_or(u64::MAX);
     if tables > 0 {
-        return Err(fault(StageCode::ApproximateTable).numbers(tables, 0).subgraph(core));
+        let engine = if kbin.act_sets().next().is_some() { Engine::Act } else { Engine::Dve };
+        let refused = fault(StageCode::ApproximateTable).numbers(tables, 0).subgraph(core);
+        return Err(refused.member_or(kbin.engine_file(engine)));
     }
     Ok(())
 }

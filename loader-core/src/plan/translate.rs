@@ -12,7 +12,7 @@ mod stream;
 pub use slot::{Slot, displacement};
 pub use stream::{Counts, Stream};
 
-use super::record::SlotNote;
+use super::record::{FUNCTION_NAME, SlotNote};
 use crate::arch::{Arch, Engine};
 use crate::error::{Error, Stage, StageCode};
 use crate::lower::KbinView;
@@ -57,7 +57,7 @@ pub trait Sink {
     ///
     /// # Errors
     /// Ends the translation.
-    fn named_note(&mut self, note: SlotNote, name: &[u8]) -> Result<(), Error>;
+    fn named_note(&mut self, note: SlotNote, name: &[u8; FUNCTION_NAME]) -> Result<(), Error>;
 }
 
 /// What a branch wants to reach.
@@ -127,10 +127,13 @@ impl Code<'_> {
     /// An error at a source slot.
     #[must_use]
     pub fn fault(&self, code: StageCode, source: u32) -> Error {
-        Error::new(Stage::Plan, code)
-            .name(self.engine.key().as_bytes())
-            .element(source)
-            .subgraph(self.core)
-            .numbers(u64::from(source), 0)
+        let error = Error::new(Stage::Plan, code).name(self.engine.key().as_bytes());
+        self.located(error.numbers(u64::from(source), 0), source)
+    }
+
+    /// The same error at a source slot of the engine's instructions.
+    #[must_use]
+    pub fn located(&self, error: Error, source: u32) -> Error {
+        error.element(source).subgraph(self.core).member_or(self.kbin.program_file(self.engine))
     }
 }

@@ -35,7 +35,8 @@ fn fault(code: StageCode) -> Error {
 pub fn variable<'m>(kbin: &KbinView<'m>, var: u32) -> Result<&'m MemRef, Error> {
     let all = kbin.mem_refs().len();
     kbin.mem_ref(var).ok_or_else(|| {
-        fault(StageCode::UnknownVariable).numbers(u64::from(var), u64::try_from(all).unwrap_or(u64::MAX))
+        let all = u64::try_from(all).unwrap_or(u64::MAX);
+        fault(StageCode::UnknownVariable).element(var).numbers(u64::from(var), all)
     })
 }
 
@@ -70,6 +71,7 @@ pub const fn is_placed(class: MrType) -> bool {
 /// `OutOfVariable`, `PointerOffset`, `NotPlaced`, `TemplateLimit`, `UnknownVariable`.
 pub fn access(kbin: &KbinView<'_>, var: u32, off: u64, len: u64) -> Result<Access, Error> {
     let record = variable(kbin, var)?;
+    let fault = |code| fault(code).element(var);
     let name = kbin.name(record);
     let size = size_of(record);
     if off.checked_add(len).is_none_or(|end| end > size) {
@@ -96,6 +98,7 @@ pub fn access(kbin: &KbinView<'_>, var: u32, off: u64, len: u64) -> Result<Acces
 pub fn check<'m>(kbin: &KbinView<'m>) -> Result<Option<&'m [zerocopy::little_endian::U32]>, Error> {
     let mut table = None;
     for (index, var) in kbin.mem_refs().iter().enumerate() {
+        let fault = |code| fault(code).element(var.var_id.get());
         let name = kbin.name(var);
         let id = u64::from(var.var_id.get());
         if u64::try_from(index).ok() != Some(id) {
@@ -132,5 +135,8 @@ fn check_constant(kbin: &KbinView<'_>, var: &MemRef) -> Result<(), Error> {
     if held == var.size.get() {
         return Ok(());
     }
-    Err(fault(StageCode::ConstantLength).name(kbin.name(var)).numbers(held, var.size.get()))
+    Err(fault(StageCode::ConstantLength)
+        .element(var.var_id.get())
+        .name(kbin.name(var))
+        .numbers(held, var.size.get()))
 }

@@ -24,6 +24,8 @@ pub struct CoreView<'m> {
     /// Its model record.
     pub model: &'m Model,
     head: Head<'m>,
+    /// Where its model record and the plan's feeds are.
+    places: (ArenaRef, ArenaRef),
 }
 
 impl<'m> Plan<'m> {
@@ -72,7 +74,9 @@ impl<'m> Plan<'m> {
     /// Core `index` of the logical core.
     #[must_use]
     pub fn core(&self, index: usize) -> Option<CoreView<'m>> {
-        Some(CoreView { kbin: self.kbins.kbin(index)?, model: self.models.get(index)?, head: self.head })
+        let places = (self.places.0.nth::<Model>(u32::try_from(index).ok()?)?, self.places.1);
+        let (kbin, model) = (self.kbins.kbin(index)?, self.models.get(index)?);
+        Some(CoreView { kbin, model, head: self.head, places })
     }
 
     /// All cores in order.
@@ -83,6 +87,15 @@ impl<'m> Plan<'m> {
 }
 
 impl<'m> CoreView<'m> {
+    pub(super) const fn head(&self) -> Head<'m> {
+        self.head
+    }
+
+    /// Where its model record and the plan's feeds are.
+    pub(super) const fn places(&self) -> (ArenaRef, ArenaRef) {
+        self.places
+    }
+
     fn array<T: Record>(&self, place: ArenaRef) -> &'m [T] {
         self.head.slice(place).unwrap_or(&[])
     }

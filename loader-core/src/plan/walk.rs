@@ -18,6 +18,10 @@ pub struct Walk<'m> {
 }
 
 impl<'m> Walk<'m> {
+    /// A pattern that is over.
+    pub(super) const OVER: Self =
+        Self { outer: &[], index: [0; MOST_DIMS], unit: 1, inner: 0, run: 0, done_in_run: 0, over: true };
+
     /// Starts at byte `off`. `None` if the pattern has no dimension, more than eight, an empty one, or if
     /// its fastest dimension cannot be cut into units.
     #[must_use]

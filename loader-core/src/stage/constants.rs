@@ -8,6 +8,7 @@ use crate::plan::CoreView;
 use crate::plan::record::DMem;
 
 /// Writes the semaphore word (R28) and the pointer cells (R17).
+#[inline(never)]
 pub(super) fn fill<D: Device>(core: &CoreView<'_>, device: &D) -> Result<(), Error> {
     for block in core.allocations() {
         match block.what.get() {

@@ -50,6 +50,7 @@ pub fn fill_core<'m, P: Payload<'m>, D: Device>(
     fill(payload, plan, index..index.saturating_add(1), device, policy, scratch)
 }
 
+#[inline(never)]
 fn fill<'m, P: Payload<'m>, D: Device>(
     payload: &mut P,
     plan: &Plan<'m>,
@@ -58,7 +59,7 @@ fn fill<'m, P: Payload<'m>, D: Device>(
     policy: &Policy,
     scratch: &mut [u8],
 ) -> Result<(), Error> {
-    let mut feeder = Feeder { plan, cores: cores.clone(), device, fillings: heapless::Vec::new(), fed: 0 };
+    let mut feeder = Feeder::new(plan, cores.clone(), device);
     for index in cores.clone() {
         let core = plan.core(index).ok_or_else(|| Error::internal(Stage::Stage, "core"))?;
         let located = |error: Error| at_core(error, index);
@@ -87,7 +88,14 @@ struct Feeder<'a, 'm, D> {
     fed: usize,
 }
 
-impl<'m, D: Device> Feeder<'_, 'm, D> {
+impl<'a, 'm, D: Device> Feeder<'a, 'm, D> {
+    /// Not inlined: made where it lies, because it is large.
+    #[inline(never)]
+    const fn new(plan: &'a Plan<'m>, cores: Range<usize>, device: &'a D) -> Self {
+        Self { plan, cores, device, fillings: heapless::Vec::new(), fed: 0 }
+    }
+
+    #[inline(never)]
     fn start(&mut self, core: CoreView<'m>, index: usize, policy: &Policy) -> Result<(), Error> {
         for engine in Engine::ALL {
             let number = u8::try_from(index).unwrap_or(u8::MAX);
@@ -125,7 +133,8 @@ impl<'m, D: Device> Feeder<'_, 'm, D> {
         write(self.device, block.ok_or_else(|| Error::internal(Stage::Stage, "block"))?, at, bytes)
     }
 
-    fn finish(mut self, wanted: usize) -> Result<(), Error> {
+    #[inline(never)]
+    fn finish(&mut self, wanted: usize) -> Result<(), Error> {
         if self.fed != wanted {
             return Err(Error::new(Stage::Stage, StageCode::BadKbin).name(b"member bytes"));
         }

@@ -5,7 +5,7 @@ use crate::arch::Engine;
 use crate::device::Device;
 use crate::error::{Error, Stage};
 use crate::plan::CoreView;
-use crate::plan::record::{DMem, SlotNote};
+use crate::plan::record::{DMem, FUNCTION_NAME, SlotNote};
 use crate::plan::translate::{Code, Goal, Places, Section, Sink, Stream};
 use crate::policy::Policy;
 
@@ -34,6 +34,7 @@ impl<'m> Filling<'m> {
     }
 
     /// Writes preamble and postamble.
+    #[inline(never)]
     pub(super) fn frame<D: Device>(&self, device: &D) -> Result<(), Error> {
         let (image, block) = self.core.image(self.code.engine).ok_or_else(broken)?;
         let end = image.preamble.get().saturating_add(image.main.get());
@@ -42,6 +43,7 @@ impl<'m> Filling<'m> {
     }
 
     /// Translates the next bytes of the stream.
+    #[inline(never)]
     pub(super) fn feed<D: Device>(&mut self, device: &D, bytes: &[u8]) -> Result<(), Error> {
         let places = Live { core: &self.core, engine: self.code.engine };
         let mut writer = Writer { device, block: self.block, places };
@@ -113,7 +115,7 @@ impl<D: Device> Sink for Writer<'_, '_, D> {
         Ok(())
     }
 
-    fn named_note(&mut self, _: SlotNote, _: &[u8]) -> Result<(), Error> {
+    fn named_note(&mut self, _: SlotNote, _: &[u8; FUNCTION_NAME]) -> Result<(), Error> {
         Ok(())
     }
 }

@@ -19,7 +19,7 @@ use zerocopy::{FromBytes, IntoBytes};
 /// Entries that a buffer holds at least.
 const LEAST_BUFFER: usize = 16;
 /// Most ring pairs that are filled at once.
-const MOST_AT_ONCE: usize = 32;
+const MOST_AT_ONCE: usize = if crate::layout::SMALL { 8 } else { 32 };
 /// Bytes of a semaphore copy.
 const SEMAPHORE_BYTES: u32 = 4;
 
@@ -28,6 +28,7 @@ fn broken() -> Error {
 }
 
 /// Writes all rings of a core.
+#[inline(never)]
 pub(super) fn fill<D: Device>(core: &CoreView<'_>, device: &D, scratch: &mut [u8]) -> Result<(), Error> {
     let mut rows = core.rings();
     for queue in core.kbin.queues() {
@@ -41,6 +42,7 @@ pub(super) fn fill<D: Device>(core: &CoreView<'_>, device: &D, scratch: &mut [u8
     Ok(())
 }
 
+#[inline(never)]
 fn fill_instance<D: Device>(
     core: &CoreView<'_>,
     device: &D,
@@ -184,7 +186,7 @@ impl Half<'_, '_> {
         let end = self.filled.saturating_add(size_of::<Entry>());
         let slot = self.buffer.get_mut(self.filled..end).ok_or_else(broken)?;
         self.lap.stamp(&mut entry);
-        slot.copy_from_slice(entry.as_bytes());
+        crate::bytes::copy(slot, entry.as_bytes());
         self.filled = end;
         Ok(())
     }

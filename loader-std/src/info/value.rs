@@ -45,6 +45,6 @@ fn object(element: Element<'_>) -> Result<Value, Refusal> {
 }
 
 /// The characters of a validated string.
-pub(super) fn characters(text: Text<'_>) -> String {
+pub(crate) fn characters(text: Text<'_>) -> String {
     String::from_utf8_lossy(&text.bytes().collect::<Vec<u8>>()).into_owned()
 }

@@ -13,18 +13,43 @@ use loader_core::plan::record::{Bridge, Handle, Registered};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A loaded model. Dropping it unloads it.
+/// A loaded model. Dropping it unloads it, unless it is [kept](Model::keep).
+///
+/// ```
+/// use loader_core::arch::{Arch, Engine};
+/// use loader_std::{LoadOptions, Loader, Memory};
+/// use neuron_drivers::sim::{Config, Growing, HostSim};
+///
+/// let file = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/cayman-2core.neff"))?;
+/// let loader = Loader::new(HostSim::new(Config::flat(Arch::Cayman), Growing::new(false)));
+/// let mut memory = Memory::new();
+/// let model = loader.load(&file, &mut memory, &LoadOptions::default())?;
+/// // What it reads and writes, and where its instructions lie.
+/// let used = loader.acquire(model.h_nn())?;
+/// let names = used.inputs().iter().map(|input| String::from_utf8_lossy(&input.name).into_owned());
+/// assert_eq!(names.collect::<Vec<_>>(), ["x", "y"]);
+/// drop(used);
+/// for core in model.plan().cores() {
+///     let (image, block) = core.image(Engine::Pe).unwrap();
+///     println!("core {}: {} slots at {:#x}", core.core().0, image.slots(), block.address().0);
+/// }
+/// // Handed on without the guard, it stays until somebody unloads it by its handle.
+/// let h_nn = model.keep();
+/// loader.unload(h_nn, std::time::Duration::ZERO)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Model<'l, 'm, D: Device> {
     loader: &'l Loader<D>,
     handle: Handle,
     plan: Plan<'m>,
     facts: Facts,
+    kept: bool,
 }
 
 impl<'l, 'm, D: Device> Model<'l, 'm, D> {
     pub(super) const fn new(loader: &'l Loader<D>, handle: Handle, plan: Plan<'m>, facts: Facts) -> Self {
-        Self { loader, handle, plan, facts }
+        Self { loader, handle, plan, facts, kept: false }
     }
 
     /// Its public id.
@@ -81,6 +106,13 @@ impl<'l, 'm, D: Device> Model<'l, 'm, D> {
         self.facts.arena_bytes()
     }
 
+    /// Leaves it on the device, without the memory it was loaded in; [`Loader::unload`] takes it off by this handle.
+    #[must_use]
+    pub fn keep(mut self) -> u32 {
+        self.kept = true;
+        self.h_nn()
+    }
+
     /// Unloads it; waits for its uses until `deadline` has passed.
     ///
     /// # Errors
@@ -93,6 +125,9 @@ impl<'l, 'm, D: Device> Model<'l, 'm, D> {
 
 impl<D: Device> Drop for Model<'_, '_, D> {
     fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
         // Already unloaded, or still in use by somebody who frees it at the end: both are fine here.
         let _ = self.loader.unload(self.h_nn(), Duration::ZERO);
     }

@@ -106,7 +106,7 @@ impl<D: Device + Sync> Loader<D> {
             vcore_size: u16::try_from(prepared.lnc()).unwrap_or(u16::MAX),
             h_model: options.h_model.map_or_else(|| self.registry.lock().next_model(), Ok)?,
             params: params(&options),
-            owned: (0, self.device.cores()),
+            owned: self.device.owned(),
             policy: &options.policy,
             limits: &options.limits,
         };
@@ -149,6 +149,7 @@ impl<D: Device + Sync> Loader<D> {
                 place_explained(&mut **payload, kbins, device, request, pages, arena, shortage)
             }
         })?;
+        plan.cores().for_each(|core| core.check_triggers(work.notes()));
         work.clock.lap(|times| &mut times.plan);
         work.used("plan");
         work.lost_positions(&plan);

@@ -11,7 +11,7 @@ use crate::file::Buffers;
 use loader_core::arch::{Arch, Engine};
 use loader_core::arena::Arena;
 use loader_core::container::{
-    Container, Header, HeaderView, KEEP_BYTES, Resident, Streamed, guard, scan, unpack,
+    Container, HEADER_BYTES, Header, HeaderView, KEEP_BYTES, Resident, Streamed, guard, scan, unpack,
 };
 use loader_core::error::{Error, NoteList, Notes, Stage, StageCode};
 use loader_core::lower::{Kbins, lower};
@@ -95,6 +95,11 @@ impl<'m> Work<'m> {
         self.usage.push(Usage::of(&self.arena, stage));
     }
 
+    /// Where remarks go.
+    pub(super) fn notes(&mut self) -> &mut NoteList<MOST_NOTES> {
+        &mut self.notes
+    }
+
     /// Takes a remark.
     pub(super) fn note(&mut self, note: Error) {
         self.notes.note(note);
@@ -150,20 +155,34 @@ impl<'m> Work<'m> {
 /// # Errors
 /// The first refusal of S0 to S3.
 pub fn prepare<'m>(
-    file: &[u8],
+    mut file: &[u8],
+    memory: &'m mut Memory,
+    options: &LoadOptions,
+) -> Result<PreparedResident<'m>, LoadError> {
+    prepare_from(&mut file, memory, options)
+}
+
+/// Prepares a file that can be read anywhere: its members are held in memory, the file itself is not.
+///
+/// # Errors
+/// The first refusal of S0 to S3; [`loader_core::error::ContainerCode::NotSeekable`] for a pipe.
+pub fn prepare_from<'m, S: Source>(
+    source: &mut S,
     memory: &'m mut Memory,
     options: &LoadOptions,
 ) -> Result<PreparedResident<'m>, LoadError> {
     let mut clock = Clock::new();
-    let found = HeaderView::of(file).map(Header::parse);
+    let start = start_of(source)?;
+    let found = HeaderView::of(&start).map(Header::parse);
     let early = |error| LoadError::new(error, found, &[]);
-    let header = guard::buffer(Some(file)).map_err(early)?;
+    let size = source.len().unwrap_or(start.len() as u64);
+    let header = guard::preflight(HeaderView::of(&start), size).map_err(early)?;
     guard::lnc(&header, &options.policy).map_err(early)?;
     clock.lap(|times| &mut times.guard);
     let mut work = Work::new(&mut memory.arena, options, clock).map_err(early)?;
     let (mut store, mut buffers) = (VecStore::new(), Buffers::new());
     let Work { options: LoadOptions { limits, policy, .. }, arena, notes, .. } = &mut work;
-    let unpacked = unpack(&mut &file[..], buffers.workspace(), &mut store, arena, limits, policy, notes);
+    let unpacked = unpack(source, buffers.workspace(), &mut store, arena, limits, policy, notes);
     let container = unpacked.map_err(|error| work.refused(error, found))?;
     work.clock.lap(|times| &mut times.unpack);
     work.used("unpack");
@@ -173,6 +192,19 @@ pub fn prepare<'m>(
     let Lowered { kbins, io, arch } = lowered;
     let mac_count = work.mac_count(&Resident::new(container, &bytes));
     Ok(Prepared { work, container, kbins, held: Held::Resident(bytes), io, mac_count, arch })
+}
+
+/// The bytes of the header, or as many as there are.
+fn start_of<S: Source>(source: &mut S) -> Result<Vec<u8>, Error> {
+    let (mut start, mut filled) = (vec![0; HEADER_BYTES], 0);
+    while filled < start.len() {
+        match source.read_at(filled as u64, &mut start[filled..])? {
+            0 => break,
+            count => filled += count,
+        }
+    }
+    start.truncate(filled);
+    Ok(start)
 }
 
 /// Prepares a file that is read as a stream, once for every pass.

@@ -20,12 +20,12 @@ struct Known {
 }
 
 impl LoadError {
-    pub(super) fn new(error: Error, header: Option<Header>, notes: &[Error]) -> Self {
+    pub(crate) fn new(error: Error, header: Option<Header>, notes: &[Error]) -> Self {
         Self(Box::new(Known { error, member: None, header, notes: notes.to_vec(), usage_table: None }))
     }
 
     /// Resolves the member while its table is there.
-    pub(super) fn named(self, table: &MemberTable<'_>) -> Self {
+    pub(crate) fn named(self, table: &MemberTable<'_>) -> Self {
         self.named_by(|id| table.name_of(id))
     }
 

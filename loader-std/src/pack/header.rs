@@ -56,6 +56,13 @@ impl Default for HeaderFields {
 }
 
 impl HeaderFields {
+    /// What a compiler's packager writes when its override path is taken and `info.json` is not looked at: name
+    /// `file.neff`, version 1.1, no engines (manifests.md §16, Confirmed).
+    #[must_use]
+    pub fn overridden() -> Self {
+        Self { major: Some(1), minor: 1, tpb_per_node: [0; 64], ..Self::default() }
+    }
+
     /// The `neff_version_major` in force.
     #[must_use]
     pub const fn major(&self) -> u64 {

@@ -104,6 +104,14 @@ fn block(queues: &[QueueView<'_>], record: &BlockRec) -> Value {
     })
 }
 
+/// The breakdown of a core with the core's number and subgraph.
+pub(super) fn breakdown_of(core: &CoreView<'_>) -> Value {
+    let mut value = breakdown(core);
+    value["core"] = core.core().0.into();
+    value["subgraph"] = text(core.kbin.subgraph_name()).into();
+    value
+}
+
 /// The vendor's columns with underscores, their sum, and the shared scratchpad beside it.
 fn breakdown(core: &CoreView<'_>) -> Value {
     let breakdown = core.breakdown();

@@ -174,6 +174,66 @@ fn a_refusal_names_its_member_however_the_file_is_held() {
 }
 
 #[test]
+fn a_load_that_skips_the_digest_differs_in_its_load_parameters_alone() {
+    // Byte 16 of the parameters (`verified`) is part of the model record at 6432 (staging.md §5.3, §5.5).
+    const VERIFIED: usize = 6432 + 16;
+    let scratch = Scratch::new("dump-no-verify");
+    let (with, without) = (scratch.join("with"), scratch.join("without"));
+    let file = fixture("cayman-2core");
+    dump(&file, &with, &[]);
+    dump(&file, &without, &["--no-verify"]);
+    let (with, without) = (files_of(&with), files_of(&without));
+    assert!(with.keys().eq(without.keys()));
+    for (name, bytes) in &with {
+        let other = &without[name];
+        assert_eq!(bytes.len(), other.len(), "{name}");
+        let differ = |at: &usize| bytes[*at] != other[*at];
+        let places: Vec<usize> = (0..bytes.len()).filter(differ).collect();
+        match name.as_str() {
+            "model-0.bin" | "model-1.bin" => {
+                assert_eq!(places, [VERIFIED], "{name}");
+                assert_eq!((bytes[VERIFIED], other[VERIFIED]), (1, 0));
+            }
+            "product.bin" => {
+                assert_eq!(places.len(), 2, "once per model record");
+                assert_eq!(places[1] - places[0], with["model-0.bin"].len());
+            }
+            "model-0.txt" | "model-1.txt" => assert_eq!(places.len(), 1, "{name}"),
+            _ => assert!(places.is_empty(), "{name}"),
+        }
+    }
+}
+
+#[test]
+fn counts_of_nothing_are_bad_usage() {
+    let file = fixture("cayman-2core");
+    for options in [&["--repeat", "0"][..], &["--device", "sim:cayman:0"], &["--device", "sim:cayman:x"]] {
+        let arguments = ["load"].iter().chain(options).map(AsRef::as_ref).chain([file.as_os_str()]);
+        let output = run(arguments);
+        assert_eq!((status(&output), output.stdout.is_empty()), (2, true), "{options:?}");
+    }
+}
+
+#[test]
+fn a_refusal_says_what_was_asked() {
+    let options =
+        ["--device", "sim:mariana:4,profile=driver", "--strict", "--page-size", "512M", "--lnc", "2"];
+    let (status, document) = load(&fixture("cayman-2core"), &options);
+    assert_eq!((status, document["verdict"]["accepted"].as_bool()), (1, Some(false)));
+    assert_eq!(document["device"]["arch"], "mariana");
+    assert_eq!((&document["device"]["kind"], &document["device"]["cores"]), (&"sim".into(), &4.into()));
+    assert_eq!((&document["profile"], &document["strict"]), (&"DRIVER".into(), &true.into()));
+    assert_eq!((&document["page_size"], &document["lnc"]), (&(512 << 20).into(), &2.into()));
+    assert_eq!(
+        (&document["scratchpad_mode"], &document["model"]["state"]),
+        (&"paged".into(), &"refused".into())
+    );
+    // Nobody has said which device it is.
+    let (_, document) = load(&fixture("inf1-1core"), &[]);
+    assert!(document["device"]["arch"].is_null() && document["strict"] == false);
+}
+
+#[test]
 fn a_dump_prints_every_record_with_its_offset() {
     let scratch = Scratch::new("dump-records");
     let folder = scratch.join("dump");
@@ -184,7 +244,37 @@ fn a_dump_prints_every_record_with_its_offset() {
         let found = records.map(|record| text.contains(&format!("  {record}")));
         // The second core moves nothing of its own.
         assert_eq!(found, [true, true, true, true, true, true, core == 0]);
+        let text = text + &std::fs::read_to_string(folder.join(format!("model-{core}.txt"))).unwrap();
+        let records = ["model.", "block.", "variable.", "image.", "addrs.", "patch.", "output."];
+        let missing: Vec<_> =
+            records.iter().filter(|record| !text.contains(&format!("  {record}"))).collect();
+        assert!(missing.is_empty(), "core {core}: {missing:?}");
+        assert_printed_where_it_lies(&text, &std::fs::read(folder.join("product.bin")).unwrap());
     }
+}
+
+/// Every heading's address, and every number behind an offset, agrees with the bytes of the product.
+fn assert_printed_where_it_lies(text: &str, product: &[u8]) {
+    let (mut base, mut checked) = (0, 0);
+    for line in text.lines() {
+        if let Some((_, rest)) = line.split_once(" @").filter(|(name, _)| !name.contains(' ')) {
+            base = rest.split(' ').next().unwrap().parse::<usize>().unwrap();
+            continue;
+        }
+        let Some((at, rest)) = line.trim_start().split_once("  ") else { continue };
+        let (Ok(at), Some((_, value))) = (at.parse::<usize>(), rest.split_once(" = ")) else { continue };
+        let number = value.split(' ').next().unwrap();
+        if let Ok(number) = number.parse::<u64>() {
+            let bytes = number.to_le_bytes();
+            let width = [8, 4, 2, 1].into_iter().find(|&width| {
+                product.get(base + at..base + at + width).is_some_and(|field| field == &bytes[..width])
+            });
+            let fits = |width: usize| bytes[width..].iter().all(|&byte| byte == 0);
+            assert!(width.is_some_and(fits), "@{base} + {at}: {line}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 100, "{checked} numbers");
 }
 
 #[test]

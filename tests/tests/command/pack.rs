@@ -144,9 +144,7 @@ fn a_file_packed_again_keeps_its_header_and_its_table() {
         let out = scratch.join("again.neff");
         let output = run(["pack".as_ref(), "--uncompressed".as_ref(), file.as_os_str(), out.as_os_str()]);
         assert_eq!(status(&output), 0, "{output:?}");
-        let seen = |path: &std::path::Path| {
-            document(&run(["inspect".as_ref(), "--json".as_ref(), path.as_os_str()]))
-        };
+        let seen = |path: &Path| document(&run(["inspect".as_ref(), "--json".as_ref(), path.as_os_str()]));
         let (mut before, mut after) = (seen(&file), seen(&out));
         assert_eq!(before["table"], after["table"], "{}", file.display());
         assert_eq!(before["digest"]["order"], after["digest"]["order"]);
@@ -187,4 +185,102 @@ fn an_unpacked_real_file_is_packed_to_the_same_table() {
         assert_eq!(after["verdict"]["accepted"], true, "{}", file.display());
         assert_eq!(after["table"], before["table"], "{}", file.display());
     }
+}
+
+fn packed_with(
+    scratch: &Scratch,
+    tree: &neffload_tests::build::Tree,
+    options: &[&str],
+) -> (std::process::Output, std::path::PathBuf) {
+    let folder = scratch.write_tree("tree", tree);
+    let out = scratch.join("out.neff");
+    let _ = std::fs::remove_file(&out);
+    let mut arguments: Vec<std::ffi::OsString> =
+        vec!["pack".into(), folder.into(), out.clone().into(), "--json".into()];
+    arguments.extend(options.iter().map(|option| (*option).into()));
+    (run(arguments), out)
+}
+
+#[test]
+fn the_producers_asserts_hold_for_fixtures_and_real_files() {
+    let scratch = Scratch::new("pack-check");
+    for file in neffload_tests::fixture_files().into_iter().chain(neffload_tests::real_files()) {
+        let out = scratch.join("out.neff");
+        let output = run(["pack".as_ref(), file.as_os_str(), out.as_os_str(), "--check".as_ref()]);
+        assert_eq!(status(&output), 0, "{}: {}", file.display(), String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn a_broken_assert_is_named_and_nothing_is_written() {
+    let scratch = Scratch::new("pack-broken");
+    let mut tree = fixtures::named("cayman-2core").tree;
+    neffload_tests::build::edit_json(&mut tree, "sg00/def.json", |definition| {
+        let queues = definition["dma_queue"].as_object_mut().unwrap();
+        let queue = queues.values_mut().next().unwrap();
+        queue["pinned"] = true.into();
+        queue["semaphore"] = 5.into();
+        queue["owner"] = "act".into();
+        queue["dynamic_dma"] = serde_json::json!({});
+    });
+    let (output, out) = packed_with(&scratch, &tree, &["--check"]);
+    assert_eq!(status(&output), 1);
+    assert!(!out.exists());
+    let broken = document(&output)["broken"].clone();
+    let rules: Vec<&str> =
+        broken.as_array().unwrap().iter().map(|one| one["rule"].as_str().unwrap()).collect();
+    assert_eq!(rules, ["pinned-semaphore", "software-generation"]);
+    let (output, out) = packed_with(&scratch, &tree, &[]);
+    assert!(status(&output) == 0 && out.exists(), "a packer without --check writes what it is given");
+}
+
+#[test]
+fn equal_constants_share_a_member_and_the_file_still_loads() {
+    let scratch = Scratch::new("pack-dedup");
+    let mut tree = fixtures::named("cayman-2core").tree;
+    let constant =
+        tree.keys().find(|name| name.starts_with("sg00/") && name.ends_with(".npy")).unwrap().clone();
+    let copy = constant.replace(".npy", "_copy.npy");
+    tree.insert(copy.clone(), tree[&constant].clone());
+    let (name, copied) =
+        (constant.trim_start_matches("sg00/").to_owned(), copy.trim_start_matches("sg00/").to_owned());
+    neffload_tests::build::edit_json(&mut tree, "sg00/def.json", |definition| {
+        let variables = definition["var"].as_object_mut().unwrap();
+        let next = variables.len();
+        let mut twin =
+            variables.values().find(|variable| variable["file_name"] == name.as_str()).unwrap().clone();
+        twin["file_name"] = copied.into();
+        twin["var_id"] = next.into();
+        variables.insert("twin".to_owned(), twin);
+    });
+    let options = ["--dedup", "--features", "0xc00", "--lnc", "2"];
+    let (output, out) = packed_with(&scratch, &tree, &options);
+    let report = document(&output);
+    assert_eq!(
+        (&report["constants_shared"], report["saved"]["constants"].as_u64()),
+        (&1.into(), Some(tree[&copy].len() as u64))
+    );
+    let loaded = document(&run(["load".as_ref(), out.as_os_str(), "--json".as_ref()]));
+    assert_eq!(loaded["verdict"]["accepted"], true, "{}", loaded["verdict"]);
+    let members = document(&run(["members".as_ref(), out.as_os_str(), "--json".as_ref()]));
+    assert_eq!(members["table"].as_array().unwrap().len(), tree.len() - 1);
+}
+
+#[test]
+fn the_producers_header_and_graph_rules_are_options() {
+    let scratch = Scratch::new("pack-rules");
+    let tree = fixtures::named("sunda-1core").tree;
+    let (output, out) = packed_with(&scratch, &tree, &["--override-header", "--skip-graph"]);
+    assert_eq!(status(&output), 0);
+    let file = std::fs::read(&out).unwrap();
+    let word = |at: usize| u64::from_le_bytes(file[at..at + 8].try_into().unwrap());
+    assert_eq!((word(24), word(32)), (1, 1), "version 1.1");
+    assert_eq!(&file[0xDC..0xDC + 10], b"file.neff\0");
+    let inspected = document(&run(["inspect".as_ref(), out.as_os_str(), "--json".as_ref()]));
+    assert!(inspected["header"]["tpb_per_node"].as_str().unwrap().chars().all(|digit| digit == '0'));
+    assert_eq!(inspected["verdict"]["accepted"], false, "no loader takes a file without its graph");
+    let members = document(&run(["members".as_ref(), out.as_os_str(), "--json".as_ref()]));
+    let names: Vec<&str> =
+        members["table"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"kelf-0.json") && !names.contains(&"neff.json"));
 }

@@ -7,21 +7,16 @@ use loader_std::file::{BufferSizes, FileSource};
 use loader_std::loader::{StreamMemory, prepare_streamed};
 use loader_std::needs::{Needs, needs};
 use loader_std::{LoadError, LoadOptions, Loader};
-use neffload_tests::command::{Scratch, document, run, status};
+use neffload_tests::command::{Scratch, document, neffload, run, status};
 use neffload_tests::container::tar::Tar;
 use neffload_tests::container::{self, gzip, judge};
-use neffload_tests::{fixture, fixture_files, real_files};
+use neffload_tests::{file_stem, fixture, loadable_files as files};
 use neuron_drivers::sim::{Config, Content, Growing, HostSim};
 use serde_json::Value;
 use std::fs::File;
-use std::path::{Path, PathBuf};
-use std::process::Output;
-
-/// Every file that loads.
-fn files() -> Vec<PathBuf> {
-    let all = fixture_files().into_iter().chain(real_files());
-    all.filter(|file| !file.file_name().unwrap().to_string_lossy().starts_with("inf1")).collect()
-}
+use std::io::Write;
+use std::path::Path;
+use std::process::{Output, Stdio};
 
 fn command(name: &str, file: &Path, options: &[&str]) -> Output {
     run([name, "--json"].iter().chain(options).map(AsRef::as_ref).chain([file.as_os_str()]))
@@ -118,6 +113,60 @@ fn every_smaller_budget_is_an_arena_that_is_full() {
             assert_eq!(loader.device().hash(), before, "{}: {budget}", file.display());
         }
     }
+}
+
+/// A number of a layout, by section and key.
+fn entry(layout: &str, section: &str, key: &str) -> usize {
+    let body = layout.split_once(&format!("[{section}]\n")).unwrap().1;
+    let body = body.split("\n[").next().unwrap();
+    let line = body.lines().find_map(|line| line.strip_prefix(&format!("{key} = "))).unwrap();
+    line.split('#').next().unwrap().trim().parse().unwrap()
+}
+
+#[test]
+fn a_written_layout_suffices_and_one_byte_less_does_not() {
+    let scratch = Scratch::new("plan-suffices");
+    let path = scratch.join("layout.toml");
+    for file in files() {
+        let output = run(["plan".as_ref(), "-o".as_ref(), path.as_os_str(), file.as_os_str()]);
+        assert_eq!(status(&output), 0);
+        let layout = std::fs::read_to_string(&path).unwrap();
+        let memory = |key| entry(&layout, "memory", key);
+        let buffer = |key| entry(&layout, "memory.buffers", key);
+        let sizes = BufferSizes {
+            input: buffer("input"),
+            layers: buffer("gzip_layers"),
+            name: buffer("name"),
+            extents: buffer("extents"),
+        };
+        assert_eq!(memory("total"), memory("arena") + memory("scratch") + sizes.bytes(), "{layout}");
+        let mut source = source(&file);
+        let options = LoadOptions::default();
+        let loader = Loader::new(sim(needs_of(&mut source, &options).facts.arch));
+        let (name, total) = (file_stem(&file), memory("total"));
+        let passes = attempt(&mut source, &loader, total, sizes, &options).unwrap();
+        assert!(passes <= 6, "{name}");
+        let error = attempt(&mut source, &loader, total - 1, sizes, &options).unwrap_err();
+        assert!(is_truthful(&error), "{name}: {error}");
+    }
+}
+
+#[test]
+fn a_file_from_a_pipe_has_the_same_plan() {
+    let file = fixture("cayman-2core");
+    let mut command = neffload();
+    command.args(["plan", "--json", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(&std::fs::read(&file).unwrap()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((status(&output), document(&output)), (0, plan(&file)));
+}
+
+#[test]
+fn two_answers_do_not_share_one_output() {
+    let output = command("plan", &fixture("cayman-2core"), &["-o", "-"]);
+    assert_eq!((status(&output), output.stdout.is_empty()), (2, true));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("both write to standard output"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! A. Open and lanes.
+//! A. Open and lanes. These cases run through FUSE as well, where the machine allows it.
 
-use crate::rig::{DEVICE, Rig, case, case_on, no};
+use crate::rig::{DEVICE, Rig, lifetime as case, lifetime_on as case_on, no};
 use loader_core::arch::Arch;
 use neuron_drivers::abi::errno::{EACCES, EBUSY, EINTR, EINVAL, ENOTTY};
 use neuron_drivers::abi::record::CompatibleVersion;

@@ -38,7 +38,18 @@ pub(crate) fn load_and_unload<S: Sys + Copy + Sync>(
     file: &[u8],
     options: neuron::Options,
 ) -> Result<(), Error> {
-    let device: HostNeuron<S> = HostNeuron::open(sys, &Paths::LINUX, 0, options, Vec::new())?;
+    load_and_unload_at(sys, &Paths::LINUX, 0, file, options)
+}
+
+/// As [`load_and_unload`], on any device.
+pub(crate) fn load_and_unload_at<S: Sys + Copy + Sync>(
+    sys: S,
+    paths: &Paths<'_>,
+    index: u32,
+    file: &[u8],
+    options: neuron::Options,
+) -> Result<(), Error> {
+    let device: HostNeuron<S> = HostNeuron::open(sys, paths, index, options, Vec::new())?;
     let loader = Loader::new(device);
     let load = LoadOptions { core: options.first_core, threads: 1, ..untranslated() };
     MEMORY.with_borrow_mut(|memory| {

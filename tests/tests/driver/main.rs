@@ -22,4 +22,6 @@ mod loads;
 mod m_loads;
 mod n_device;
 mod program;
+mod real;
 mod rig;
+mod suite;

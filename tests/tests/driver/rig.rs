@@ -1,11 +1,12 @@
 //! What the cases run on.
 
+use crate::real;
 use loader_core::arch::Arch;
 use neuron_drivers::abi::record::{
     CrwlNcMapExt, DmaQueueInit, MemAllocV2MemType64, MemBufCopy64, MemFree, MemGetPa, Record,
 };
 use neuron_drivers::abi::request as req;
-use neuron_drivers::harness::{Client, FileMemory, Options, Shared, inside};
+use neuron_drivers::harness::{Client, FileMemory, Host, Mount, Options, Scratch, Shared, inside};
 use neuron_drivers::neuron::{Access, Errno, Fd};
 use neuron_drivers::simdrv::{Config, Driver, Version, What};
 use std::io::Write as _;
@@ -19,9 +20,12 @@ pub(crate) const BUFFER: usize = 0x1_0000;
 /// An address that nobody can access.
 pub(crate) const NOWHERE: u64 = 8;
 
-/// One process on a simulated host.
+/// One process on a simulated host, or on this one.
 pub(crate) struct Rig {
-    pub(crate) shared: Shared,
+    /// The simulated host; a real one cannot be looked into.
+    pub(crate) shared: Option<Shared>,
+    /// The device.
+    pub(crate) index: u32,
     pub(crate) options: Options,
     pub(crate) client: Client,
     pub(crate) tgid: u32,
@@ -43,26 +47,65 @@ pub(crate) const DEVICE: Ask = Ask { size: 4096, align: 0, host: false, channel:
 /// Host memory.
 pub(crate) const HOST: Ask = Ask { size: 4096, align: 0, host: true, channel: 0, nc: 0, kind: 2 };
 
-/// Runs a case on both doors with the given host.
-pub(crate) fn case_on(config: Config, options: &Options, body: impl Fn(&Rig) + Sync) {
-    let tgid = std::process::id();
-    let start = || {
-        let shared = Shared::new(config).unwrap();
-        let (scratch, options) = Client::prepare(SCRATCH, options).unwrap();
-        (shared, scratch, options)
-    };
-    let (shared, scratch, options) = start();
-    let client = Client::direct(&shared, &options, tgid, scratch);
-    body(&Rig { shared, options, client, tgid });
+/// A simulated host with what a client of it needs.
+fn prepared(config: Config, options: &Options) -> (Shared, Scratch, Options) {
+    let (scratch, options) = Client::prepare(SCRATCH, options).unwrap();
+    (Shared::new(config).unwrap(), scratch, options)
+}
 
-    let (shared, scratch, options) = start();
-    let run = || {
-        let client = Client::kernel(&options, scratch);
-        body(&Rig { shared: shared.clone(), options: options.clone(), client, tgid });
-    };
-    if let Err(reason) = inside(&shared, &options, run) {
+impl Rig {
+    fn simulated(shared: &Shared, options: &Options, client: Client) -> Self {
+        let (shared, options, tgid) = (Some(shared.clone()), options.clone(), std::process::id());
+        Self { shared, index: 0, options, client, tgid }
+    }
+
+    /// A real device.
+    pub(crate) fn real(folder: &str, index: u32) -> Self {
+        let (scratch, options) = Client::prepare(SCRATCH, &Options::default()).unwrap();
+        let client = Client::real(folder, scratch);
+        Self { shared: None, index, options, client, tgid: std::process::id() }
+    }
+}
+
+/// Runs a case on both doors with the given host; or on the device that is there, if it is like that host.
+pub(crate) fn case_on(config: Config, options: &Options, body: impl Fn(&Rig) + Sync) {
+    if let Some(device) = real::device() {
+        return real::case_on(&device, &config, options, body);
+    }
+    let (shared, scratch, fenced) = prepared(config, options);
+    let client = Client::direct(&shared, &fenced, std::process::id(), scratch);
+    body(&Rig::simulated(&shared, &fenced, client));
+
+    let (shared, scratch, fenced) = prepared(config, options);
+    let run = || body(&Rig::simulated(&shared, &fenced, Client::kernel(&fenced, scratch)));
+    if let Err(reason) = inside(&shared, &fenced, run) {
         println!("skipped through the kernel: {reason}");
     }
+}
+
+/// As [`case_on`], and through FUSE too, where the kernel itself says when a descriptor is closed.
+pub(crate) fn lifetime_on(config: Config, options: &Options, body: impl Fn(&Rig) + Sync) {
+    case_on(config, options, &body);
+    if real::device().is_some() {
+        return;
+    }
+    let thread = std::thread::current();
+    let name = thread.name().unwrap_or("case").replace("::", "-");
+    let folder = neffload_tests::command::Scratch::new(&format!("fuse-{name}"));
+    let (shared, scratch, fenced) = prepared(config, options);
+    match Mount::new(&shared, &fenced, &folder.join("")) {
+        Ok(mount) => {
+            let device_dir = mount.folder().to_string_lossy().trim_end_matches('/').to_owned();
+            let mounted = Options { device_dir, ..fenced };
+            body(&Rig::simulated(&shared, &mounted, Client::kernel(&mounted, scratch)));
+        }
+        Err(reason) => skipped(&name, &reason.to_string()),
+    }
+}
+
+/// Setup D of the cases, with [`lifetime_on`].
+pub(crate) fn lifetime(body: impl Fn(&Rig) + Sync) {
+    lifetime_on(Config::new(Arch::Cayman), &Options::default(), body);
 }
 
 /// Setup D of the cases: one v3 device of the baseline driver.
@@ -84,20 +127,29 @@ pub(crate) fn skipped(case: &str, why: &str) {
 }
 
 impl Rig {
+    /// The simulated host; a case ends here on a real one.
+    fn host(&self) -> &Shared {
+        self.shared.as_ref().unwrap_or_else(|| real::needs_simulator())
+    }
+
+    fn with_host<R>(&self, action: impl FnOnce(&mut Host) -> R) -> R {
+        action(&mut self.host().lock())
+    }
+
     /// Runs something alone with the driver.
     pub(crate) fn driver<R>(&self, action: impl FnOnce(&mut Driver<FileMemory>) -> R) -> R {
-        action(&mut self.shared.lock().driver)
+        self.with_host(|host| action(&mut host.driver))
     }
 
     /// Another process on the same host, straight to the state machine.
     pub(crate) fn other(&self, tgid: u32) -> Self {
         let (scratch, options) = Client::prepare(SCRATCH, &self.options).unwrap();
-        let client = Client::direct(&self.shared, &options, tgid, scratch);
-        Self { shared: self.shared.clone(), options, client, tgid }
+        let client = Client::direct(self.host(), &options, tgid, scratch);
+        Self { tgid, ..Self::simulated(self.host(), &options, client) }
     }
 
     pub(crate) fn open(&self, access: Access) -> Result<Fd, Errno> {
-        self.client.open(0, access)
+        self.client.open(self.index, access)
     }
 
     /// A read-write descriptor.
@@ -239,7 +291,7 @@ impl Rig {
 
     /// Whether the real driver would have stopped the kernel, once.
     pub(crate) fn stopped(&self) -> bool {
-        !std::mem::take(&mut self.shared.lock().stops).is_empty()
+        self.with_host(|host| !std::mem::take(&mut host.stops).is_empty())
     }
 }
 

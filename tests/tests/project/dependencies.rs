@@ -19,8 +19,18 @@ fn named(manifest: &str) -> Vec<String> {
 #[test]
 fn every_dependency_is_approved() {
     let page = std::fs::read_to_string(workspace().join("docs").join("DEPENDENCIES.md")).unwrap();
-    let members = ["loader-core", "loader-std", "neuron-drivers", "neffload-tests", "neffload-capi", "xtask"];
-    let folders = ["loader-core", "loader-std", "drivers", "tests", "xtask", "loader-std/capi"];
+    let members = [
+        "memory-layouts",
+        "neffload-agent",
+        "loader-core",
+        "loader-std",
+        "neuron-drivers",
+        "neffload-tests",
+        "neffload-capi",
+        "xtask",
+    ];
+    let folders =
+        ["loader-core", "loader-std", "drivers", "tests", "xtask", "loader-std/capi", "loader-std/python"];
     let mut seen = 0;
     for folder in folders {
         let Ok(manifest) = std::fs::read_to_string(workspace().join(folder).join("Cargo.toml")) else {

@@ -14,8 +14,10 @@ fn layouts() -> Vec<(PathBuf, Table)> {
 }
 
 #[test]
-fn every_layout_holds_every_loadable_file() {
-    let layouts = layouts();
+fn every_host_layout_holds_every_loadable_file() {
+    // Those of images say what each of them is for; the images' own tests load that.
+    let host = |(_, layout): &(PathBuf, Table)| layout["memory"].get("total").is_some();
+    let layouts: Vec<_> = layouts().into_iter().filter(host).collect();
     assert!(!layouts.is_empty());
     for (path, layout) in &layouts {
         let total = layout["memory"]["total"].as_integer().unwrap().to_string();

@@ -7,3 +7,4 @@ mod fixtures;
 mod fuzz_replay;
 mod layouts;
 mod pack_golden;
+mod unsafe_code;

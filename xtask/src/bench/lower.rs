@@ -1,10 +1,11 @@
-//! S3: time per element of a large file against one of a tenth of its size.
+//! S3: time per element of a large file against one of a tenth of its size, and its arena.
 
+use super::arena;
 use super::judge;
 use super::manifest::{LARGE, SMALL, model};
 use super::run::{Cost, median, ratio};
 use super::s2::Bench;
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 pub(super) fn run(rounds: usize) -> Result<()> {
     let (Some(large), Some(small)) = (model(&LARGE)?, model(&SMALL)?) else { return Ok(()) };
@@ -22,7 +23,9 @@ pub(super) fn run(rounds: usize) -> Result<()> {
     println!("S3 of {} elements: {small}", elements[1]);
     let scale = elements[0] as f64 / elements[1] as f64;
     let grown = ratio(large.cpu, small.cpu) / scale;
-    judge("CPU per element, times the smaller file's", grown, grown <= 1.3, "<= 1.3");
+    let linear = judge("CPU per element, times the smaller file's", grown, grown <= 1.3, "<= 1.3");
     println!("the same in wall time: {:.2}", ratio(large.wall, small.wall) / scale);
+    let small = arena::run()?;
+    ensure!(linear && small, "a target was missed");
     Ok(())
 }

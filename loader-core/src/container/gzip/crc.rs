@@ -1,8 +1,13 @@
 //! CRC-32 as gzip uses it, eight bytes a step.
 
-const SLICES: usize = 16;
+use crate::layout::SMALL;
 
-static TABLES: [[u32; 256]; SLICES] = tables();
+/// Bytes of a step.
+const SLICES: usize = 16;
+/// Tables that are kept: one where code must be small, and then a byte is a step.
+const KEPT: usize = if SMALL { 1 } else { SLICES };
+
+static TABLES: [[u32; 256]; KEPT] = tables();
 
 #[allow(
     clippy::as_conversions,
@@ -10,8 +15,8 @@ static TABLES: [[u32; 256]; SLICES] = tables();
     clippy::arithmetic_side_effects,
     reason = "evaluated at compile time, where a wrong index is a compile error"
 )]
-const fn tables() -> [[u32; 256]; SLICES] {
-    let mut tables = [[0u32; 256]; SLICES];
+const fn tables() -> [[u32; 256]; KEPT] {
+    let mut tables = [[0u32; 256]; KEPT];
     let mut byte = 0;
     while byte < 256 {
         let mut crc = byte as u32;
@@ -24,7 +29,7 @@ const fn tables() -> [[u32; 256]; SLICES] {
         byte += 1;
     }
     let mut slice = 1;
-    while slice < SLICES {
+    while slice < KEPT {
         let mut byte = 0;
         while byte < 256 {
             let before = tables[slice - 1][byte];
@@ -55,7 +60,7 @@ impl Crc32 {
 
     pub(super) fn update(&mut self, bytes: &[u8]) {
         let mut crc = self.0;
-        let (blocks, rest) = bytes.as_chunks::<SLICES>();
+        let (blocks, rest) = if SMALL { (&[][..], bytes) } else { bytes.as_chunks::<SLICES>() };
         for block in blocks {
             crc = step(crc, block);
         }

@@ -6,10 +6,10 @@ use super::header::{Header, Seen};
 use crate::container::events::Events;
 use crate::error::{ContainerCode, Error, Stage};
 use miniz_oxide::inflate::TINFLStatus;
+use miniz_oxide::inflate::core::DecompressorOxide;
 use miniz_oxide::inflate::core::inflate_flags::{
     TINFL_FLAG_HAS_MORE_INPUT, TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF,
 };
-use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 
 /// Deflate's window.
 const RING: usize = 32768;
@@ -283,7 +283,8 @@ impl Layer {
             // Positions in the ring are positions in the member: distances are checked against them.
             flags |= TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
         }
-        let (status, used, made) = decompress(&mut self.inflate, input, &mut self.ring, self.end, flags);
+        let (status, used, made) =
+            crate::boundary::inflate(&mut self.inflate, input, &mut self.ring, self.end, flags);
         let within = self.produced(made);
         self.full = within && status == TINFLStatus::HasMoreOutput;
         match status {

@@ -56,8 +56,8 @@ impl Builder {
         let place = arena.alloc_tail::<u8>(bytes)?;
         let slot = arena.tail_slice_mut::<u8>(place, bytes).ok_or(full)?;
         if let Some((fixed, rest)) = slot.split_at_mut_checked(size_of::<Entry>()) {
-            fixed.copy_from_slice(entry.as_bytes());
-            rest.copy_from_slice(name);
+            crate::bytes::copy(fixed, entry.as_bytes());
+            crate::bytes::copy(rest, name);
         }
         self.last = place;
         self.count = self.count.saturating_add(1);
@@ -84,7 +84,7 @@ impl Builder {
         if let Some(slot) =
             arena.tail_slice_mut::<u8>(self.kept, size).and_then(|all| all.get_mut(offset..end))
         {
-            slot.copy_from_slice(bytes);
+            crate::bytes::copy(slot, bytes);
         }
     }
 
@@ -148,7 +148,7 @@ fn sort_and_drop_replaced(
 ) -> usize {
     let places = arena.tail_slice_mut::<TailRef>(array, count).unwrap_or(&mut []);
     // A later entry lies further from the arena's end.
-    places.sort_unstable_by(|a, b| {
+    crate::sort::sort(places, |a, b| {
         let names = name_at(entries, *a).cmp(name_at(entries, *b));
         names.then(a.0.get().cmp(&b.0.get()))
     });
@@ -180,7 +180,7 @@ fn number(arena: &mut Arena<'_>, names: TailRef, live: usize) -> Result<(TailRef
         }
     }
     if let Some(all) = arena.tail_slice_mut::<TailRef>(ids, live) {
-        all.sort_unstable_by_key(|place| place.0.get());
+        crate::sort::sort_by_key(all, |place| place.0.get());
     }
     let sorted = arena.alloc_tail::<U32>(live)?;
     for at in 0..live {

@@ -64,7 +64,7 @@ impl<'w> Names<'w> {
         let start = base.saturating_add(*len);
         let end = start.saturating_add(bytes.len());
         if let Some(slot) = self.memory.get_mut(start..end) {
-            slot.copy_from_slice(bytes);
+            crate::bytes::copy(slot, bytes);
             *len = len.saturating_add(bytes.len());
         }
     }

@@ -3,9 +3,10 @@
 use super::number;
 use super::{refuse, wide};
 use crate::error::{ContainerCode, Error};
+use zerocopy::FromZeros;
 
 /// One run of data inside a sparse member, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromZeros)]
 pub struct Extent {
     /// Where it starts in the member.
     pub offset: i64,

@@ -204,7 +204,7 @@ impl<'w> Tar<'w> {
         let room = self.block.get_mut(self.have..).unwrap_or(&mut []);
         let count = room.len().min(bytes.len());
         if let (Some(room), Some(piece)) = (room.get_mut(..count), bytes.get(..count)) {
-            room.copy_from_slice(piece);
+            crate::bytes::copy(room, piece);
         }
         self.have = self.have.saturating_add(count);
         self.took(count);

@@ -87,7 +87,7 @@ impl<'b> Keys<'b> {
             if escaped { unescape_in_place(self.free().get_mut(..raw).unwrap_or(&mut [])) } else { raw };
         let (start, end) = self.place(len);
         if let Some(prefix) = self.memory.get_mut(self.used..start) {
-            prefix.copy_from_slice(&u16::try_from(len).unwrap_or(u16::MAX).to_le_bytes());
+            crate::bytes::copy(prefix, &u16::try_from(len).unwrap_or(u16::MAX).to_le_bytes());
         }
         let fresh = !level.unique || !self.has(level.base, start..end);
         self.used = end;
@@ -122,7 +122,7 @@ fn unescape_in_place(text: &mut [u8]) -> usize {
         let bytes = one.as_ref().map_or(plain.as_slice(), |(utf8, _)| utf8.as_bytes());
         let end = to.saturating_add(bytes.len());
         if let Some(slot) = text.get_mut(to..end) {
-            slot.copy_from_slice(bytes);
+            crate::bytes::copy(slot, bytes);
         }
         to = end;
         from = from.saturating_add(step);

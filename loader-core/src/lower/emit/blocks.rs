@@ -5,7 +5,7 @@ use super::lanes::{Cursor, Lane, Scratch};
 use crate::arch::Arch;
 use crate::arena::ArenaRef;
 use crate::error::{Error, LowerCode};
-use crate::lower::input::Input;
+use crate::lower::input::{FileIn, Input};
 use crate::lower::measure::has_tail;
 use crate::lower::record::{BlockTail, Desc, DescFlags};
 use crate::manifest::{Block, BlockSource};
@@ -13,6 +13,7 @@ use zerocopy::little_endian::U32;
 
 impl<I: Input> Emit<'_, '_, I> {
     /// Fills the block fields of every descriptor; the transfers come later and keep them.
+    #[inline(never)]
     pub(super) fn blocks(&mut self) -> Result<(), Error> {
         let subject = self.subject;
         let tails = self.alloc::<u8>(self.counts.tails)?;
@@ -25,13 +26,28 @@ impl<I: Input> Emit<'_, '_, I> {
         for source in BlockSource::ALL {
             for ordinal in 0..subject.input.block_count(subject.sg, source) {
                 let block = subject.block(source, ordinal)?;
-                let instance = subject.instance_of(&block, ordinal)?;
-                self.mark_id(&lane, &block, instance, ordinal)?;
+                let instance = subject.instance_of(&block)?;
+                let at = |error| subject.within(error, FileIn::Part(source), ordinal);
+                self.mark_id(&lane, &block, instance).map_err(at)?;
+                if let Some(note) = self.foreign_semaphore(&block) {
+                    self.notes.note(at(note));
+                }
                 self.block(&lane, &block, (source, instance), &mut tail)?;
             }
         }
         Scratch::rewind(self.arena, &subject, &lane, |_, _, _| Ok(()))?;
         Ok(())
+    }
+
+    /// A block that ends with a semaphore which its queue does not list. No rule forbids it.
+    fn foreign_semaphore(&self, block: &Block<'_>) -> Option<Error> {
+        let queue = self.subject.queue(block.queue)?;
+        let semaphore = block.semaphore.filter(|_| !queue.semaphores.is_empty())?;
+        if queue.semaphores.iter().any(|listed| listed.get() == semaphore) {
+            return None;
+        }
+        let note = self.subject.fail(LowerCode::ForeignSemaphore).name(queue.name);
+        Some(note.numbers(u64::from(block.id), u64::from(semaphore)))
     }
 
     /// Empties the bitmap of ids and notes for each instance, in the two cursor fields that blocks do not use,
@@ -58,7 +74,7 @@ impl<I: Input> Emit<'_, '_, I> {
     }
 
     /// Block ids of an instance are 0 to their number minus 1, each once: a trigger finds its block by id.
-    fn mark_id(&mut self, lane: &Lane, block: &Block<'_>, instance: u32, ordinal: u32) -> Result<(), Error> {
+    fn mark_id(&mut self, lane: &Lane, block: &Block<'_>, instance: u32) -> Result<(), Error> {
         let ids = *self.ids(lane, instance)?;
         let own = ids.dim.get();
         let bit = ids.ap.get().saturating_add(block.id);
@@ -73,12 +89,13 @@ impl<I: Input> Emit<'_, '_, I> {
             _ => {
                 let subject = self.subject;
                 let name = subject.input.instance_name(subject.sg, u32::from(block.queue), block.instance);
-                let fault = subject.fail(LowerCode::BlockIds).name(name.unwrap_or(&[])).element(ordinal);
+                let fault = subject.fail(LowerCode::BlockIds).name(name.unwrap_or(&[]));
                 Err(fault.numbers(u64::from(block.id), u64::from(own)))
             }
         }
     }
 
+    #[inline(never)]
     fn block(
         &mut self,
         lane: &Lane,
@@ -93,12 +110,14 @@ impl<I: Input> Emit<'_, '_, I> {
             if block.function_start.is_empty() { ArenaRef::NULL } else { self.pool(block.function_start)? };
         let (semaphore, end) = self.block_end(block, tail)?;
         let newer = subject.arch().is_some_and(|arch| arch > Arch::Sunda);
+        let file = u8::try_from(source.slot()).unwrap_or(u8::MAX);
         let robin = DescFlags::ROUND_ROBIN.when(newer && !fname.is_null());
         let off = lane.descs.nth::<Desc>(first).ok_or_else(broken)?.off;
         let place = ArenaRef { off, len: U32::new(block.transfers) };
         let descs = self.arena.slice_mut::<Desc>(place).ok_or_else(broken)?;
         for desc in descs.iter_mut() {
             desc.block_id = U32::new(block.id);
+            desc.file = file;
             desc.priority = block.priority_class;
             desc.fname = fname;
             desc.flags = robin;
@@ -140,7 +159,7 @@ impl<I: Input> Emit<'_, '_, I> {
         self.put(place, record)?;
         let list = crate::lower::kbins::behind::<BlockTail>(place, count);
         if let Some(slots) = self.arena.slice_mut::<U32>(list) {
-            slots.copy_from_slice(block.remote_semaphores);
+            crate::bytes::copy(slots, block.remote_semaphores);
         }
         let bytes = crate::lower::dims::tail_bytes(u64::from(count));
         let next = tail.off.get().saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));

@@ -32,6 +32,7 @@ fn behind_ranks(off: u32, count: u32) -> u32 {
 }
 
 impl<I: Input> Emit<'_, '_, I> {
+    #[inline(never)]
     pub(super) fn replica_groups(&mut self, kbin: &mut Kbin) -> Result<(), Error> {
         let groups = self.alloc::<Group>(self.counts.groups)?;
         let subgroups = self.alloc::<Subgroup>(self.counts.subgroups)?;
@@ -67,6 +68,7 @@ impl<I: Input> Emit<'_, '_, I> {
         Ok(())
     }
 
+    #[inline(never)]
     pub(super) fn src_target_pairs(&mut self, kbin: &mut Kbin) -> Result<(), Error> {
         let sets = self.alloc::<SrcTgtSet>(self.counts.pair_sets)?;
         let pairs = self.alloc::<Pair>(self.counts.pairs)?;

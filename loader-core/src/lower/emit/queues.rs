@@ -5,14 +5,17 @@ use super::lanes::Scratch;
 use crate::arch::Engine;
 use crate::arena::ArenaRef;
 use crate::error::{Error, LowerCode};
-use crate::lower::input::{Input, QueueIn};
+use crate::lower::input::{FileIn, Input, QueueIn};
+use crate::lower::measure::wide;
 use crate::lower::record::{Ap, Blob, BlobKind, Desc, Dim, EngineHdr, Kbin, QueueHdr, RingInstHdr, Text};
+use crate::manifest::BlockSource;
 use zerocopy::little_endian::U32;
 
 /// Bytes of an instruction slot.
 const SLOT: u64 = 64;
 
 impl<I: Input> Emit<'_, '_, I> {
+    #[inline(never)]
     pub(super) fn engines(&mut self, kbin: &mut Kbin) -> Result<(), Error> {
         let headers = self.alloc::<EngineHdr>(5)?;
         self.blobs = self.alloc::<Blob>(self.counts.blobs)?;
@@ -28,12 +31,14 @@ impl<I: Input> Emit<'_, '_, I> {
         Ok(())
     }
 
+    #[inline(never)]
     fn engine(&mut self, engine: Engine) -> Result<EngineHdr, Error> {
         let blob = self.subject.input.engine(self.subject.sg, engine);
         let len = blob.map_or(0, |blob| blob.len);
         let tail = len % SLOT;
         if tail != 0 {
             let note = self.subject.fail(LowerCode::InstrTail).name(engine.key().as_bytes());
+            let note = blob.map_or(note, |blob| note.member(blob.member));
             self.notes.note(note.numbers(tail, SLOT));
         }
         Ok(EngineHdr {
@@ -42,8 +47,16 @@ impl<I: Input> Emit<'_, '_, I> {
             ninstr: U32::new(u32::try_from(len >> 6).unwrap_or(u32::MAX)),
             blob: self.blob(BlobKind::INSTR, blob, 0)?,
             blobs: self.blobs,
+            definition_plus_one: self.file(FileIn::DEFINITION),
+            file_plus_one: self.file(FileIn::Part(BlockSource::Engine(engine))),
             ..EngineHdr::default()
         })
+    }
+
+    /// Number of the member that a manifest is, plus one; 0 if it is none.
+    fn file(&self, file: FileIn) -> U32 {
+        let member = self.subject.input.file(self.subject.sg, file);
+        U32::new(member.map_or(0, |member| member.0.saturating_add(1)))
     }
 
     pub(super) fn queues(&mut self, kbin: &mut Kbin) -> Result<(), Error> {
@@ -51,7 +64,7 @@ impl<I: Input> Emit<'_, '_, I> {
         for ((number, slot), queue) in (0..).zip(&mut kbin.dma).zip(subject.input.queues(subject.sg)) {
             let place = self.alloc::<QueueHdr>(1)?;
             let instances = self.alloc::<ArenaRef>(u64::from(queue.instances))?;
-            let header = self.queue(&queue)?;
+            let header = self.queue(&queue, number)?;
             self.put(place, header)?;
             for instance in 0..queue.instances {
                 let at = self.alloc::<RingInstHdr>(1)?;
@@ -66,10 +79,15 @@ impl<I: Input> Emit<'_, '_, I> {
         self.rings(kbin)
     }
 
-    fn queue(&mut self, queue: &QueueIn<'_>) -> Result<QueueHdr, Error> {
+    fn queue(&mut self, queue: &QueueIn<'_>, number: u32) -> Result<QueueHdr, Error> {
         let owner = self.subject.owner(queue).ok_or_else(|| self.subject.broken("a queue has no owner"))?;
         if queue.owner.is_none() {
             self.notes.note(self.subject.fail(LowerCode::OwnerAssumed).name(queue.name));
+        }
+        let (listed, hardware) = (wide(queue.semaphores.len()), u64::from(queue.num_queues.max(1)));
+        if listed > 1 && listed != hardware {
+            let note = self.subject.fail(LowerCode::SemaphoreCount).name(queue.name);
+            self.notes.note(note.numbers(listed, hardware).element(number));
         }
         let mut header = QueueHdr {
             ring_type: queue.ring_type,
@@ -89,6 +107,7 @@ impl<I: Input> Emit<'_, '_, I> {
     }
 
     /// Names of queues that their first instance does not carry.
+    #[inline(never)]
     fn queue_names(&mut self, kbin: &Kbin) -> Result<(), Error> {
         let subject = self.subject;
         let pool = self.alloc::<u8>(self.counts.queue_names)?;
@@ -101,7 +120,7 @@ impl<I: Input> Emit<'_, '_, I> {
             let start = index(used);
             let end = start.saturating_add(queue.name.len());
             let slot = self.arena.slice_mut::<u8>(pool).and_then(|pool| pool.get_mut(start..end));
-            slot.ok_or_else(|| subject.broken("a queue name has no place"))?.copy_from_slice(queue.name);
+            crate::bytes::copy(slot.ok_or_else(|| subject.broken("a queue name has no place"))?, queue.name);
             used = u32::try_from(end).unwrap_or(u32::MAX).saturating_add(1);
             let broken = || subject.broken("a queue has no record");
             self.arena.get_mut::<QueueHdr>(place).ok_or_else(broken)?.name = U32::new(off);
@@ -110,6 +129,7 @@ impl<I: Input> Emit<'_, '_, I> {
     }
 
     /// Allocates what transfers fill, and tells every instance where its descriptors are.
+    #[inline(never)]
     fn rings(&mut self, kbin: &Kbin) -> Result<(), Error> {
         let subject = self.subject;
         let broken = || subject.broken("scratch has no place");

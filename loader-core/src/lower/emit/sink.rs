@@ -1,10 +1,10 @@
 //! Transfers into compact descriptors, each at the place its block has.
 
 use super::lanes::{Cursor, Lane, Scratch};
-use crate::arch::Arch;
+use crate::arch::{Arch, Engine};
 use crate::arena::{Arena, ArenaRef};
-use crate::error::{Error, LowerCode};
-use crate::lower::input::{Input, LowerSink};
+use crate::error::{Error, LowerCode, Stage};
+use crate::lower::input::{FileIn, Input, LowerSink};
 use crate::lower::measure::{Subject, wide};
 use crate::lower::record::{
     ActProfile, ActSet, Ap, Desc, DescFlags, DescType, Dim, Dtype, FmaExtra, Kbin, MinMaxExtra, Op,
@@ -79,7 +79,7 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
         }
         let broken = || subject.broken("a transfer belongs to no block");
         let block = subject.block(at.source, at.block)?;
-        let instance = subject.instance_of(&block, at.block)?;
+        let instance = subject.instance_of(&block)?;
         let lane = self.scratch.lane(self.arena, sg).ok_or_else(broken)?;
         Ok(Known {
             at: key,
@@ -92,11 +92,8 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
     }
 
     fn fault(&self, at: &BlockAt, code: LowerCode) -> Error {
-        Subject { sg: u32::from(at.subgraph), ..self.subject }.fail(code).element(at.block)
-    }
-
-    fn broken(&self, at: &BlockAt) -> Error {
-        self.fault(at, LowerCode::Internal).name(b"a transfer has no place")
+        let subject = Subject { sg: u32::from(at.subgraph), ..self.subject };
+        subject.fail_in(code, FileIn::Part(at.source)).element(at.block)
     }
 
     fn check(&self, at: &BlockAt, transfer: &Transfer<'_>, known: &Known) -> Result<(), Error> {
@@ -111,7 +108,7 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
             return Err(fault.numbers(wide(transfer.from.len()), wide(most)));
         }
         if at.index >= known.transfers {
-            return Err(self.broken(at));
+            return Err(broken(at));
         }
         for access in transfer.from.iter().chain([&transfer.to]) {
             self.check_access(at, access, known)?;
@@ -135,13 +132,13 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
     }
 
     fn cursor(&mut self, at: &BlockAt, known: &Known) -> Result<&mut Cursor, Error> {
-        let broken = self.broken(at);
+        let broken = broken(at);
         let cursors = self.arena.tail_slice_mut::<Cursor>(known.lane.cursors, known.lane.count());
         cursors.and_then(|cursors| cursors.get_mut(known.cursor)).ok_or(broken)
     }
 
     fn put_access(&mut self, at: &BlockAt, known: &Known, access: &Access) -> Result<ArenaRef, Error> {
-        let broken = self.broken(at);
+        let broken = broken(at);
         let cursor = self.cursor(at, known)?;
         let (ap, dim) = (cursor.ap.get(), cursor.dim.get());
         cursor.ap.set(ap.saturating_add(1));
@@ -171,7 +168,7 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
         if room == 0 {
             return Ok(ArenaRef::NULL);
         }
-        let broken = self.broken(at);
+        let broken = broken(at);
         let cursor = self.cursor(at, known)?;
         let start = cursor.extra.get();
         cursor.extra.set(start.saturating_add(room));
@@ -187,7 +184,7 @@ impl<I: Input> BlockSink for Sink<'_, '_, I> {
         let known = self.look_up(&at)?;
         self.known = Some(known);
         self.check(&at, transfer, &known)?;
-        let broken = self.broken(&at);
+        let broken = broken(&at);
         let cursor = self.cursor(&at, &known)?;
         let number = cursor.desc.get();
         cursor.desc.set(number.saturating_add(1));
@@ -217,7 +214,7 @@ impl<I: Input> BlockSink for Sink<'_, '_, I> {
 
     fn block_end(&mut self, at: BlockAt, block: &Block<'_>) -> Result<(), Error> {
         if at.index != block.transfers {
-            return Err(self.broken(&at));
+            return Err(broken(&at));
         }
         Ok(())
     }
@@ -234,7 +231,9 @@ impl<I: Input> LowerSink for Sink<'_, '_, I> {
         let most = wide(record.profile_data.len());
         let Some(slot) = usize::try_from(index).ok().and_then(|index| record.profile_data.get_mut(index))
         else {
-            let fault = subject.fail(LowerCode::TooManyProfiles).name(record.name.as_bytes());
+            let act = FileIn::Part(BlockSource::Engine(Engine::Act));
+            let fault = subject.fail_in(LowerCode::TooManyProfiles, act).name(record.name.as_bytes());
+            let fault = fault.element(set);
             return Err(fault.numbers(u64::from(index).saturating_add(1), most));
         };
         *slot = *profile;
@@ -242,6 +241,12 @@ impl<I: Input> LowerSink for Sink<'_, '_, I> {
             u8::try_from(index).unwrap_or(u8::MAX).saturating_add(1).max(record.num_functions);
         Ok(())
     }
+}
+
+/// A transfer without a place; made before it is known to be needed, so it looks nothing up.
+fn broken(at: &BlockAt) -> Error {
+    let error = Error::internal(Stage::Lower, "a transfer has no place");
+    error.subgraph(at.subgraph).element(at.block)
 }
 
 /// A transfer with `transpose_*` keys is a transpose, whether `op` says so or not (R40).

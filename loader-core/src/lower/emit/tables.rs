@@ -8,6 +8,7 @@ use zerocopy::little_endian::{U32, U64};
 
 impl<I: Input> Emit<'_, '_, I> {
     /// Without sets the whole group stays zero, the semaphore too (lowering.md §5.6).
+    #[inline(never)]
     pub(super) fn act_sets(&mut self, kbin: &mut Kbin, semaphore: u32) -> Result<(), Error> {
         let count = self.counts.act_sets;
         if count == 0 {
@@ -40,6 +41,7 @@ impl<I: Input> Emit<'_, '_, I> {
         })
     }
 
+    #[inline(never)]
     pub(super) fn dve(&mut self, kbin: &mut Kbin, dve: Option<DveIn>) -> Result<(), Error> {
         let Some(dve) = dve else { return Ok(()) };
         let bytes = |blob: Option<BlobIn>| U64::new(blob.map_or(0, |blob| blob.len));
@@ -59,6 +61,7 @@ impl<I: Input> Emit<'_, '_, I> {
     }
 
     /// Null only if the definition lacks the key; `[]` gives a record with count 0 (lowering.md §2.1).
+    #[inline(never)]
     pub(super) fn carveouts(&mut self, kbin: &mut Kbin, present: bool) -> Result<(), Error> {
         if !present {
             return Ok(());

@@ -14,6 +14,7 @@ use zerocopy::little_endian::{U32, U64};
 const FLAGS: u32 = 6;
 
 impl<I: Input> Emit<'_, '_, I> {
+    #[inline(never)]
     pub(super) fn libraries(&mut self, kbin: &mut Kbin) -> Result<(), Error> {
         let subject = self.subject;
         let libs = self.alloc::<UcodeLib>(self.counts.libraries)?;
@@ -62,6 +63,7 @@ impl<I: Input> Emit<'_, '_, I> {
         self.put_nth(places, index, UcodeFn { name, opcode: codes.0, sub_opcode: codes.1 })
     }
 
+    #[inline(never)]
     fn default_library(
         &mut self,
         libs: ArenaRef,

@@ -14,6 +14,7 @@ use crate::lower::scratchpad::{Area, Marks};
 use zerocopy::little_endian::{U32, U64};
 
 impl<I: Input> Emit<'_, '_, I> {
+    #[inline(never)]
     pub(super) fn vars(&mut self, kbin: &mut Kbin) -> Result<(), Error> {
         let subject = self.subject;
         let count = self.counts.vars;
@@ -54,6 +55,7 @@ impl<I: Input> Emit<'_, '_, I> {
         moved
     }
 
+    #[inline(never)]
     fn var(&mut self, var: &VarIn<'_>) -> Result<MemRef, Error> {
         let buffer = self.constant(var)?;
         let extra = self.extra(var)?;
@@ -86,6 +88,7 @@ impl<I: Input> Emit<'_, '_, I> {
         self.blob(BlobKind::CONSTANT, Some(BlobIn { member, len: payload_len }), payload_offset)
     }
 
+    #[inline(never)]
     fn extra(&mut self, var: &VarIn<'_>) -> Result<Extra, Error> {
         Ok(match var.detail {
             DetailIn::Virtual { offset } => Extra::Virtual(self.place(var, offset)),

@@ -2,7 +2,7 @@
 
 use super::profiles::{ProfileBuffers, Profiles};
 use super::{
-    ActSetIn, BlobIn, CarveoutIn, DetailIn, DveIn, FunctionIn, Input, LibraryIn, LowerSink, QueueIn,
+    ActSetIn, BlobIn, CarveoutIn, DetailIn, DveIn, FileIn, FunctionIn, Input, LibraryIn, LowerSink, QueueIn,
     RankStep, Subgraph, Transfers, VarIn,
 };
 use crate::arch::{Arch, Engine};
@@ -141,6 +141,14 @@ impl<'m> Input for ManifestInput<'m> {
             dve: self.dve(&definition),
             has_ext_isa: definition.ext_isa_add_lib().is_some(),
         })
+    }
+
+    fn file(&self, sg: u32, file: FileIn) -> Option<MemberId> {
+        match file {
+            FileIn::Graph => self.manifest.kelf().member(),
+            FileIn::Part(BlockSource::Definition) => Some(self.definition(sg)?.member()),
+            FileIn::Part(BlockSource::Engine(engine)) => self.definition(sg)?.engine(engine).member,
+        }
     }
 
     fn var_count(&self, sg: u32) -> u32 {

@@ -193,7 +193,7 @@ fn set(profile: &mut ActProfile, key: &[u8], value: Element<'_>) -> Option<()> {
         b"symmetry_opt_use_neg_region" | b"sym_opt_use_neg_region" => {
             profile.sym_opt_use_neg_region = byte()?
         }
-        b"exp_offset" => profile.exp_offset = word()?,
+        b"exp_offset" => profile.exp_offset = word()?.get().cast_signed().into(),
         b"pwl_control_base_pos" => profile.pwl_control_base_pos = word()?,
         b"pwl_control_base_neg" => profile.pwl_control_base_neg = word()?,
         b"fnan_result" => profile.fnan_result = word()?,

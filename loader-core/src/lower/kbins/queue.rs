@@ -166,6 +166,12 @@ impl<'m> InstanceView<'m> {
 
     /// Its descriptors cut into blocks, each ending with its `BLOCK_END`.
     pub fn blocks(&self) -> impl Iterator<Item = &'m [Desc]> + use<'m> {
-        self.descs().split_inclusive(Desc::ends_block)
+        let mut rest = self.descs();
+        core::iter::from_fn(move || {
+            let end = rest.iter().position(Desc::ends_block).map_or(rest.len(), |at| at.saturating_add(1));
+            let (block, after) = crate::bytes::split(rest, end);
+            rest = after;
+            (!block.is_empty()).then_some(block)
+        })
     }
 }

@@ -21,18 +21,23 @@ impl<'m> KbinView<'m> {
         self.array(self.mem_array())
     }
 
-    fn mem_array(&self) -> ArenaRef {
+    pub(in crate::lower) fn mem_array(&self) -> ArenaRef {
         let count = self.mem_ref_set().map_or(0, |set| set.nmem.get());
         behind::<MemRefSetHdr>(self.kbin.mem_ref_set, count)
     }
 
-    /// Ids in the order of their names' bytes; it lies right behind the variables.
+    /// Ids in the order of their names' bytes.
     fn by_name(&self) -> &'m [U32] {
+        self.array(self.by_name_ref())
+    }
+
+    /// The index by name lies right behind the variables.
+    pub(in crate::lower) fn by_name_ref(&self) -> ArenaRef {
         let mem = self.mem_array();
         let size = u32::try_from(size_of::<MemRef>()).unwrap_or(0);
         let end = mem.len.get().checked_mul(size).and_then(|bytes| mem.off.get().checked_add(bytes));
         let off = end.filter(|_| !mem.is_null()).unwrap_or(0);
-        self.array(ArenaRef { off: U32::new(off), len: mem.len })
+        ArenaRef { off: U32::new(off), len: mem.len }
     }
 
     /// The variable with that id.

@@ -3,7 +3,7 @@
 use super::{Subject, wide};
 use crate::error::{Error, LowerCode};
 use crate::lower::dims::{Counts, add, one_more, tail_bytes};
-use crate::lower::input::{Input, QueueIn};
+use crate::lower::input::{FileIn, Input, QueueIn};
 use crate::manifest::{Block, BlockSource};
 
 /// True if the end of a block needs a record of its own.
@@ -12,14 +12,16 @@ pub(crate) const fn has_tail(block: &Block<'_>) -> bool {
 }
 
 impl<'a, I: Input> Subject<'a, I> {
+    #[inline(never)]
     pub(super) fn count_blocks(&self, counts: &mut Counts) -> Result<(), Error> {
         let mut transfers = 0u64;
         for source in BlockSource::ALL {
             for ordinal in 0..self.input.block_count(self.sg, source) {
                 let block = self.block(source, ordinal)?;
-                self.instance_of(&block, ordinal)?;
+                let at = |error| self.within(error, FileIn::Part(source), ordinal);
+                self.instance_of(&block).map_err(at)?;
                 transfers = transfers.saturating_add(u64::from(block.transfers));
-                self.count_block(&block, counts)?;
+                self.count_block(&block, counts).map_err(at)?;
             }
         }
         self.limit("DMA blocks", counts.blocks, u64::from(self.limits.blocks))?;
@@ -40,9 +42,8 @@ impl<'a, I: Input> Subject<'a, I> {
     }
 
     /// Number of the block's instance among all instances of the subgraph.
-    pub(crate) fn instance_of(&self, block: &Block<'_>, ordinal: u32) -> Result<u32, Error> {
-        let fault =
-            |code| self.fail(code).element(ordinal).numbers(u64::from(block.id), u64::from(block.instance));
+    pub(crate) fn instance_of(&self, block: &Block<'_>) -> Result<u32, Error> {
+        let fault = |code| self.fail(code).numbers(u64::from(block.id), u64::from(block.instance));
         let queue = self.queue(block.queue).ok_or_else(|| fault(LowerCode::UnknownQueue))?;
         if block.instance >= queue.instances {
             return Err(fault(LowerCode::UnknownInstance).name(queue.name));
@@ -67,6 +68,7 @@ impl<'a, I: Input> Subject<'a, I> {
         Ok(())
     }
 
+    #[inline(never)]
     fn count_transfers(&self, counts: &mut Counts) -> Result<(), Error> {
         let instances = u32::try_from(counts.instances).map_err(|_| self.broken("too many instances"))?;
         for source in BlockSource::ALL {

@@ -17,6 +17,7 @@ const INSTANCES_MOST: u64 = 16;
 const HW_QUEUES_MOST: u64 = 176;
 
 impl<I: Input> Subject<'_, I> {
+    #[inline(never)]
     pub(super) fn count_queues(&self, counts: &mut Counts) -> Result<(), Error> {
         let (mut hardware, mut dge, mut act_loads, mut before) = (0u64, 0u64, 0u64, None);
         for (index, queue) in (0..).zip(self.input.queues(self.sg)) {
@@ -25,13 +26,14 @@ impl<I: Input> Subject<'_, I> {
                 return Err(self.broken("queues come in the order of their names"));
             }
             before = Some(queue.name);
-            self.check_queue(&queue)?;
+            let at = |error: Error| error.element(index);
+            self.check_queue(&queue).map_err(at)?;
             act_loads = act_loads.saturating_add(u64::from(queue.ring_type == RingType::DYNAMIC_ACT_TBL));
-            self.check_act_load(&queue, act_loads)?;
+            self.check_act_load(&queue, act_loads).map_err(at)?;
             dge = dge.saturating_add(u64::from(queue.dge));
             let rings = u64::from(queue.num_queues.max(1)).saturating_mul(u64::from(queue.instances));
             hardware = hardware.saturating_add(rings);
-            self.count_instances(&queue, index, counts)?;
+            self.count_instances(&queue, index, counts).map_err(at)?;
         }
         if counts.queues > QUEUES_MOST {
             return Err(self.fail(LowerCode::TooManyQueues).numbers(counts.queues, QUEUES_MOST));

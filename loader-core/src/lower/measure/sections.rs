@@ -5,8 +5,9 @@ use super::{Subject, array_bytes, wide};
 use crate::arch::{Arch, Engine};
 use crate::error::{Error, LowerCode};
 use crate::lower::dims::{Counts, add, function_bytes, one_more};
-use crate::lower::input::{BlobIn, FunctionIn, Input, LibraryIn, RankStep};
+use crate::lower::input::{BlobIn, FileIn, FunctionIn, Input, LibraryIn, RankStep};
 use crate::lower::record::CarveoutType;
+use crate::manifest::BlockSource;
 use crate::policy::DefaultLibrary;
 
 /// Function sets of a subgraph (lowering.md §11.7).
@@ -21,6 +22,7 @@ pub(crate) const EXT_ISA_OPCODE: [i32; 2] = [0x85, -123];
 const UCODE_MAJOR: u64 = 1;
 
 impl<'a, I: Input> Subject<'a, I> {
+    #[inline(never)]
     pub(super) fn count_sections(&self, counts: &mut Counts) -> Result<(), Error> {
         self.count_collectives(counts)?;
         self.count_libraries(counts)?;
@@ -78,7 +80,8 @@ impl<'a, I: Input> Subject<'a, I> {
         }
         let mut before = None;
         for library in self.input.libraries(self.sg) {
-            let functions = self.check_library(&library, before)?;
+            let at = |error: Error| error.element(library.index);
+            let functions = self.check_library(&library, before).map_err(at)?;
             before = Some(library.name);
             if EXT_ISA_OPCODE.contains(&library.opcode) {
                 add(&mut ext_isa, functions);
@@ -157,18 +160,21 @@ impl<'a, I: Input> Subject<'a, I> {
     }
 
     fn count_tables(&self, counts: &mut Counts) -> Result<(), Error> {
-        for set in self.input.act_sets(self.sg) {
+        let act = FileIn::Part(BlockSource::Engine(Engine::Act));
+        for (index, set) in (0..).zip(self.input.act_sets(self.sg)) {
+            let at = |error| self.within(error, act, index);
             one_more(&mut counts.act_sets);
-            self.short_name(set.name)?;
+            self.short_name(set.name).map_err(at)?;
             for table in [set.bkt, set.ctl] {
-                self.limit("bytes of an activation table", table.len, u64::from(u32::MAX))?;
+                self.limit("bytes of an activation table", table.len, u64::from(u32::MAX)).map_err(at)?;
                 add(&mut counts.blobs, u64::from(table.len > 0));
             }
+            self.limit("activation function sets", counts.act_sets, ACT_SETS_MOST).map_err(at)?;
         }
-        self.limit("activation function sets", counts.act_sets, ACT_SETS_MOST)?;
         let Some(dve) = self.subgraph()?.dve else { return Ok(()) };
         if dve.unplaced_control {
-            return Err(self.fail(LowerCode::DveControlTable));
+            let dve = FileIn::Part(BlockSource::Engine(Engine::Dve));
+            return Err(self.fail_in(LowerCode::DveControlTable, dve));
         }
         one_more(&mut counts.dve);
         let tables = [dve.opcode, dve.control_fast, dve.control_slow, dve.datapath];
@@ -177,10 +183,12 @@ impl<'a, I: Input> Subject<'a, I> {
         Ok(())
     }
 
+    #[inline(never)]
     pub(super) fn count_engines(&self, counts: &mut Counts) -> Result<(), Error> {
         for engine in Engine::ALL {
             if let Some((one, other)) = self.input.two_programs(self.sg, engine) {
-                return Err(self.fail(LowerCode::TwoPrograms).name(one).name2(other));
+                let file = FileIn::Part(BlockSource::Engine(engine));
+                return Err(self.fail_in(LowerCode::TwoPrograms, file).name(one).name2(other));
             }
             let Some(blob) = self.input.engine(self.sg, engine) else { continue };
             let most = u64::from(u32::MAX);
@@ -197,11 +205,11 @@ impl<'a, I: Input> Subject<'a, I> {
     pub(super) fn check_target(&self) -> Result<(), Error> {
         let target = self.subgraph()?.target;
         if Arch::from_number(target).is_none() {
-            return Err(self.fail(LowerCode::InvalidTarget).numbers(u64::from(target), 0));
+            return Err(self.fail_in(LowerCode::InvalidTarget, FileIn::Graph).numbers(u64::from(target), 0));
         }
         match self.policy.host_arch {
             Some(host) if host.number() != target && !self.policy.allow_legacy => {
-                let fault = self.fail(LowerCode::TargetMismatch);
+                let fault = self.fail_in(LowerCode::TargetMismatch, FileIn::Graph);
                 Err(fault.numbers(u64::from(target), u64::from(host.number())))
             }
             _ => Ok(()),

@@ -5,7 +5,7 @@ use crate::error::{Error, LowerCode};
 use crate::lower::dims::{Counts, add, one_more};
 use crate::lower::input::{DetailIn, Input, VarIn};
 use crate::lower::record::Blob;
-use crate::lower::scratchpad::Area;
+use crate::lower::scratchpad::{Area, extent};
 use crate::manifest::VarClass;
 
 /// Characters of a device-print dtype.
@@ -14,8 +14,12 @@ const DTYPE_MOST: u64 = 15;
 const SHAPE_MOST: u64 = 8;
 /// Bytes of a pointer.
 const POINTER_SIZE: u64 = 8;
+/// Most bytes of a variable: an address shares its 8 bytes with an operand's marker byte (R1), so no device
+/// memory lies above.
+const SIZE_MOST: u64 = 1 << 56;
 
 impl<I: Input> Subject<'_, I> {
+    #[inline(never)]
     pub(super) fn count_vars(&self, counts: &mut Counts) -> Result<(), Error> {
         let announced = u64::from(self.input.var_count(self.sg));
         self.limit("variables", announced, u64::from(self.limits.variables))?;
@@ -35,7 +39,8 @@ impl<I: Input> Subject<'_, I> {
         }
         let dense = u64::from(highest).checked_add(1) == Some(counts.vars);
         if counts.vars > 0 && !dense {
-            return Err(self.fail(LowerCode::VarIdsNotDense).numbers(u64::from(highest), counts.vars));
+            let fault = self.fail(LowerCode::VarIdsNotDense).element(highest);
+            return Err(fault.numbers(u64::from(highest), counts.vars));
         }
         if outputs == 0 {
             return Err(self.fail(LowerCode::NoOutputs).name(self.subgraph()?.name));
@@ -70,6 +75,9 @@ impl<I: Input> Subject<'_, I> {
         if var.class.needs_size() && var.size.is_none() {
             return Err(fault(LowerCode::MissingSize));
         }
+        if let Some(size) = var.size.filter(|&size| size > SIZE_MOST) {
+            return Err(fault(LowerCode::SizeTooLarge).numbers(size, SIZE_MOST));
+        }
         self.check_detail(var)
     }
 
@@ -84,7 +92,7 @@ impl<I: Input> Subject<'_, I> {
             DetailIn::List { len } | DetailIn::DgeTable { len } => self.check_list(var, len),
             DetailIn::Virtual { offset } => self.check_virtual(var, offset, size),
             DetailIn::File { member, .. } if member.0 == Blob::NOT_A_MEMBER => {
-                Err(fault(LowerCode::MemberMissing).member(member))
+                Err(fault(LowerCode::MemberMissing))
             }
             DetailIn::File { member, payload_offset, payload_len } => {
                 match payload_offset.checked_add(payload_len) {
@@ -143,10 +151,17 @@ impl<I: Input> Subject<'_, I> {
         }
     }
 
+    /// A refusal about the virtual variable that ends highest in its area.
+    fn furthest(&self, code: LowerCode) -> Error {
+        let ends = self.input.vars(self.sg).filter_map(|var| Some((extent(&var)?.1, var)));
+        let highest = ends.max_by_key(|(end, _)| *end);
+        highest.map_or_else(|| self.fail(code), |(_, var)| self.var_fault(code, &var))
+    }
+
     /// The area `alt` begins on the page behind main; sums of areas must not overflow (lowering.md §7.1).
     fn place_alt(&self, counts: &mut Counts) -> Result<(), Error> {
         let marks = marks(self);
-        let overflow = |a, b| self.fail(LowerCode::ExtentOverflow).name(b"scratchpad").numbers(a, b);
+        let overflow = |a, b| self.furthest(LowerCode::ExtentOverflow).numbers(a, b);
         if marks.mark(Area::Alt) > 0 {
             let page = self.policy.page_size.max(1);
             let main = marks.mark(Area::Main);

@@ -3,7 +3,7 @@
 use super::BlobId;
 use super::field::{Pad, Text};
 use super::layout::records;
-use zerocopy::little_endian::U32;
+use zerocopy::little_endian::{I32, U32};
 
 records! {
     /// Profile of one activation function (offsets Confirmed, meanings Inferred beyond the names).
@@ -20,8 +20,8 @@ records! {
         10 sym_opt_use_neg_region: u8,
         /// Padding.
         11 pad0: Pad<1>,
-        /// Exponent offset, signed, as its bits.
-        12 exp_offset: U32,
+        /// Exponent offset.
+        12 exp_offset: I32,
         /// First control entry of the positive side.
         16 pwl_control_base_pos: U32,
         /// First control entry of the negative side.

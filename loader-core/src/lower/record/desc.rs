@@ -94,8 +94,8 @@ records! {
         41 priority: u8,
         /// `num_tiling_dimensions`.
         42 n_tile: u8,
-        /// Padding.
-        43 pad: Pad<1>,
+        /// Where the block stands: number of the engine whose file holds it, 5 for the definition.
+        43 file: u8,
         /// By `flags`: completion semaphore of the block, arena offset of a [`BlockTail`], or 0.
         44 semaphore: U32,
     }

@@ -42,7 +42,7 @@ records! {
     }
 
     /// Header of an engine block (lowering.md §2.2, Confirmed). Its instruction bytes stay in their member;
-    /// bytes 264 to 280, padding in the reference, say where.
+    /// bytes 264 to 280, padding in the reference, say where, and bytes 280 to 288 which manifests they come from.
     EngineHdr: 320 {
         /// Which engine this is. The slot number does not say it.
         0 eng_type: EngType,
@@ -54,8 +54,12 @@ records! {
         264 blob: BlobId,
         /// The subgraph's table of [`Blob`] rows; the same in all five headers.
         272 blobs: ArenaRef,
+        /// Member of the subgraph's definition, plus one; 0 if it is none. The same in all five headers.
+        280 definition_plus_one: U32,
+        /// Member of the engine's file, plus one; 0 if there is none.
+        284 file_plus_one: U32,
         /// Padding.
-        280 pad: Pad<40>,
+        288 pad: Pad<32>,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::arena::ArenaRef;
 use core::fmt;
-use zerocopy::little_endian::{I64, U16, U32, U64};
+use zerocopy::little_endian::{I32, I64, U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// A name in front of a value: a field, or an element of an array, of an outer name.
@@ -98,7 +98,7 @@ macro_rules! leaf {
 }
 pub(crate) use leaf;
 
-leaf!(U16, U32, U64, I64, u8, i8);
+leaf!(U16, U32, U64, I32, I64, u8, i8);
 
 impl Walk for ArenaRef {
     fn walk(&self, at: usize, path: &Path<'_>, lines: &mut dyn Lines) -> fmt::Result {

@@ -1,7 +1,7 @@
 //! The one macro behind every record: fields with their offsets, asserted while compiling.
 
-/// Declares records. Every field states its offset and the record its size; both are compile-time
-/// assertions. The same table makes the printer ([`Walk`](super::Walk)).
+/// Declares records. Every field states its offset and the record its size; these and the size of every field are
+/// compile-time assertions. The same table makes the printer ([`Walk`](super::Walk)).
 macro_rules! records {
     ($(
         $(#[$meta:meta])*
@@ -29,6 +29,13 @@ macro_rules! records {
             assert!(core::mem::size_of::<$name>() == $size);
             assert!(core::mem::align_of::<$name>() == 1);
             $(assert!(core::mem::offset_of!($name, $field) == $offset);)*
+            // Every field has the size that leads to the next one's offset: no byte is left out.
+            let mut end = 0usize;
+            $(
+                assert!(end == $offset);
+                end = end.saturating_add(core::mem::size_of::<$type>());
+            )*
+            assert!(end == $size);
         };
 
         impl Default for $name {

@@ -23,7 +23,7 @@ impl Memo {
         }
         let id = find(name)?;
         if let Some(slot) = self.name.get_mut(..name.len()) {
-            slot.copy_from_slice(name);
+            crate::bytes::copy(slot, name);
             (self.len, self.id) = (name.len(), id);
         }
         Some(id)

@@ -32,6 +32,7 @@ pub(crate) struct BlockVisitor<'v, 'b, 'm, S> {
 }
 
 impl<'v, 'b, 'm, S: BlockSink> BlockVisitor<'v, 'b, 'm, S> {
+    #[inline(never)]
     pub(crate) const fn new(manifest: Manifest<'m>, cutter: Cutter<'b>, sink: &'v mut S) -> Self {
         let walk = BlockWalk::new();
         Self { manifest, cutter, sink, place: None, walk, has_dma: false, ordinal: 0, round: 0, again: false }

@@ -7,8 +7,8 @@ use super::transfer::TransferDraft;
 use crate::error::Error;
 use crate::json::{Element, Kind, Path, Text, Want};
 
-/// Longest variable or queue name that is looked up when it is spelt with escapes.
-const NAME_MAX: usize = 4096;
+/// Longest variable or queue name that is looked up when it is spelt with escapes: half of what a key may take.
+const NAME_MAX: usize = crate::layout::CORE_JSON_KEYS / 2;
 
 /// What a walk is for: building the index, or handing transfers to a sink.
 pub(crate) trait BlockUse {

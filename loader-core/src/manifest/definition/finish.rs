@@ -29,6 +29,7 @@ fn index(build: &Build<'_, '_>, place: crate::arena::TailRef, count: u32, at: u3
     slots.get(usize::try_from(at).ok()?).map(|slot| slot.get())
 }
 
+#[inline(never)]
 fn variables(reader: &mut DefReader, build: &mut Build<'_, '_>) -> Result<(), Error> {
     let rank = reader.rank(Section::Variables);
     let no_outputs = |build: &Build<'_, '_>, def: &DefRecord| {
@@ -53,17 +54,18 @@ fn variables(reader: &mut DefReader, build: &mut Build<'_, '_>) -> Result<(), Er
         name(a).cmp(name(b))
     })
     .map_err(full)?;
-    let def = reader.def;
-    names_once(build, &def, rank);
-    ids_dense(build, &def, rank);
+    let def = &reader.def;
+    names_once(build, def, rank);
+    ids_dense(build, def, rank);
     if def.num_outputs.get() == 0 {
-        build.offer(rank.step(2), no_outputs(build, &def));
+        build.offer(rank.step(2), no_outputs(build, def));
     }
-    references(build, &def, rank.step(3));
+    references(build, def, rank.step(3));
     Ok(())
 }
 
 /// E122: a name twice in `var`.
+#[inline(never)]
 fn names_once(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
     let count = def.vars.len();
     for at in 1..count {
@@ -79,6 +81,7 @@ fn names_once(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
 }
 
 /// E321: an id twice. E303: ids that are not 0 to n − 1.
+#[inline(never)]
 fn ids_dense(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
     let count = def.vars.len();
     let (mut last, mut distinct) = (None, 0u64);
@@ -108,6 +111,7 @@ fn ids_dense(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
 }
 
 /// E323, E325, E326: ids that pointers and lists name.
+#[inline(never)]
 fn references(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
     for at in 0..def.vars.len() {
         let tail = build.arena.tail();
@@ -149,6 +153,7 @@ fn pointed_wrongly(view: &super::Definition<'_>, record: &VarRecord, tail: Tail<
     chain.then(|| fault(ManifestCode::PointerChain).name(name).name2(target.name.get(tail)))
 }
 
+#[inline(never)]
 fn queues(reader: &mut DefReader, build: &mut Build<'_, '_>) -> Result<(), Error> {
     let rank = reader.rank(Section::Queues);
     if reader.queues > SETS_MAX {
@@ -173,6 +178,7 @@ fn queues(reader: &mut DefReader, build: &mut Build<'_, '_>) -> Result<(), Error
 }
 
 /// Gives every queue set its first instance number, in the order of names.
+#[inline(never)]
 fn number_instances(build: &mut Build<'_, '_>, def: &mut DefRecord) -> Result<(), Error> {
     let mut next = 0u32;
     for at in 0..def.queues.len() {
@@ -204,6 +210,7 @@ fn instance(build: &Build<'_, '_>, def: &DefRecord, queue: u32, nth: u32) -> Opt
     Some(InstanceRecord { name, queue: U32::new(queue), instance: U32::new(nth) })
 }
 
+#[inline(never)]
 fn index_instances(build: &mut Build<'_, '_>, def: &mut DefRecord) -> Result<(), Error> {
     let count = def.instances.get();
     let length = usize::try_from(count).map_err(|_| broken("instances"))?;
@@ -252,6 +259,7 @@ fn instances_of(build: &Build<'_, '_>, def: &DefRecord, queue: u32) -> u32 {
 }
 
 /// E122, E336 (the second one), E338, and unique embedding semaphores.
+#[inline(never)]
 fn queue_checks(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
     let (mut act_loads, mut dge) = (0u32, 0u32);
     for at in 0..def.queues.len() {

@@ -59,9 +59,11 @@ fn engine_key(key: &[u8]) -> Option<(Engine, bool)> {
 }
 
 impl DefReader {
-    pub(crate) fn new(graph: u16, def: DefRecord) -> Self {
+    /// Not inlined: the record is large, and is copied once this way.
+    #[inline(never)]
+    pub(crate) fn new(graph: u16, def: &DefRecord) -> Self {
         Self {
-            def,
+            def: *def,
             graph,
             seen: 0,
             has_var: false,

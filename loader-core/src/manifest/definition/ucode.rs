@@ -218,8 +218,9 @@ pub(crate) struct UcodeReader {
 }
 
 impl UcodeReader {
-    pub(crate) fn new(graph: u16, def: DefRecord) -> Self {
-        Self { def, reader: LibraryReader::new(graph, 1) }
+    #[inline(never)]
+    pub(crate) fn new(graph: u16, def: &DefRecord) -> Self {
+        Self { def: *def, reader: LibraryReader::new(graph, 1) }
     }
 }
 

@@ -49,6 +49,7 @@ pub(crate) struct EngineReader {
 
 impl EngineReader {
     /// A reader for a source of the definition whose record stands at `def`.
+    #[inline(never)]
     pub(crate) fn new(graph: u16, source: BlockSource, def: TailRef, record: &DefRecord) -> Self {
         let [first, ..] = record.engines;
         Self {

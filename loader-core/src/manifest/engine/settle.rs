@@ -13,6 +13,7 @@ use zerocopy::little_endian::{U32, U64};
 const BLOB_MAX: u64 = 0xFFFF_FFFF;
 
 /// Settles the five engines of one subgraph.
+#[inline(never)]
 pub(crate) fn settle(
     build: &mut Build<'_, '_>,
     notes: &mut impl Notes,
@@ -43,6 +44,7 @@ fn dir(def: &DefRecord) -> Text {
     Text { place: def.definition.place, len: def.dir_len }
 }
 
+#[inline(never)]
 fn blob(
     build: &mut Build<'_, '_>,
     notes: &mut impl Notes,
@@ -75,6 +77,7 @@ fn blob(
     }
 }
 
+#[inline(never)]
 fn act_sets(
     build: &mut Build<'_, '_>,
     def: &DefRecord,
@@ -106,6 +109,7 @@ fn act_sets(
 }
 
 /// The member that the roster names, else the one that the set's own name and `ending` make.
+#[inline(never)]
 fn member(build: &Build<'_, '_>, def: &DefRecord, named: Option<Text>, set: &[u8], ending: &[u8]) -> u32 {
     if let Some(named) = named.filter(|named| named.len.get() > 0) {
         return number(build.find(dir(def), named));

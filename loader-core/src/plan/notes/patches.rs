@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::lower::record::{PatchEntry, PatchSection, PatchType};
 use crate::plan::record::{Image, NoteKind, PatchList, SlotNote};
 
-impl Work<'_, '_> {
+impl Work<'_, '_, '_> {
     /// The position map of an engine: preamble, main, postamble, functions, by offset (staging.md §12.1).
     ///
     /// A list that is longer than the limit is lost, which never fails a load: positions of that engine
@@ -32,7 +32,7 @@ impl Work<'_, '_> {
                 let region = (PatchType::INSERT, postamble);
                 list.add(self.arena, end_of_main, region, PatchSection::POSTAMBLE)?;
             }
-            let of_section = |note: &SlotNote| changes(note) && note.section.get() == section.get();
+            let of_section = |note: &SlotNote| changes(note) && note.section() == section;
             self.each(of_section, |work, note| {
                 let change = change_of(note).ok_or_else(internal)?;
                 list.add(work.arena, base.saturating_add(note.slot.get()), change, section)

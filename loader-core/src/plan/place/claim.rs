@@ -4,8 +4,8 @@ use super::{Draft, Drafts, Plan, Request};
 use crate::arena::{Arena, ArenaFull, ArenaRef};
 use crate::device::{CoreId, Device, Place, Usage};
 use crate::error::{DeviceCode, Error, Stage};
-use crate::lower::Kbins;
 use crate::lower::scratchpad::{GROUP_MOST, Layout, Paging};
+use crate::lower::{KbinView, Kbins};
 use crate::plan::block::{Want, check_usage, give_back, take};
 use crate::plan::pages::PAGE_ALIGN;
 use crate::plan::pages::PageTable;
@@ -45,6 +45,7 @@ pub(super) struct Claim<'a, 'g, 'm, D> {
 }
 
 impl<'m, D: Device> Claim<'_, '_, 'm, D> {
+    #[inline(never)]
     pub(super) fn run(&mut self, kbins: &Kbins<'m>) -> Result<Plan<'m>, Error> {
         self.reserve_records()?;
         for index in 0..self.drafts.len() {
@@ -56,15 +57,16 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         }
         self.place_variables()?;
         self.sort_feeds()?;
-        let models = self.models()?;
-        let feeds = self.feeds;
+        let places = (self.models()?, self.feeds);
         let (sharing, pages) = (self.scratch.sharing, self.scratch.pages);
         let head = self.arena.seal_head();
-        let models = head.slice(models).ok_or_else(|| Error::internal(Stage::Plan, "models"))?;
-        let feeds = head.slice(feeds).ok_or_else(|| Error::internal(Stage::Plan, "feeds"))?;
-        Ok(Plan { kbins: *kbins, head, models, feeds, sharing, pages })
+        let models = head.slice(places.0).ok_or_else(|| Error::internal(Stage::Plan, "models"))?;
+        let feeds = head.slice(places.1).ok_or_else(|| Error::internal(Stage::Plan, "feeds"))?;
+        Ok(Plan { kbins: *kbins, head, models, feeds, places, sharing, pages })
     }
 
+    /// Not inlined: drafts are large.
+    #[inline(never)]
     pub(super) fn draft(&self, index: usize) -> Result<Draft<'m>, Error> {
         self.drafts.get(index).copied().ok_or_else(|| Error::internal(Stage::Plan, "subgraph"))
     }
@@ -91,6 +93,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     }
 
     /// Makes room for all records whose number depends on the blocks.
+    #[inline(never)]
     fn reserve_records(&mut self) -> Result<(), Error> {
         let mut feeds = 0usize;
         for index in 0..self.drafts.len() {
@@ -103,8 +106,10 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
                 feeds = feeds.saturating_add(usize::from(need.blob.is_some()));
                 check_usage(need.want.usage, Place::Hbm(0))
             };
-            core.variables(self.arena, &mut tally)?;
-            core.build(self.arena, &mut tally)?;
+            let subgraph = u8::try_from(index).unwrap_or(u8::MAX);
+            let at = |error: Error| error.subgraph(subgraph);
+            core.variables(self.arena, &mut tally).map_err(at)?;
+            core.build(self.arena, &mut tally).map_err(at)?;
             let vars = self.arena.alloc::<VarPlace>(draft.kbin.mem_refs().len()).map_err(full)?;
             let place = self.arena.alloc::<DMem>(blocks).map_err(full)?;
             if let Some(draft) = self.drafts.get_mut(index) {
@@ -116,6 +121,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     }
 
     /// Lists the scratchpad's pages first among the blocks of the first subgraph.
+    #[inline(never)]
     fn list_pages(&mut self, index: usize) -> Result<(), Error> {
         for page in 0..u32::try_from(self.pages_of(index)).unwrap_or(0) {
             let found = self.pages.get(self.scratch.sharing, page);
@@ -144,6 +150,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     }
 
     /// Takes the blocks of a core: its variables, or what its build makes.
+    #[inline(never)]
     fn take_all(&mut self, index: usize, variables: bool) -> Result<(), Error> {
         let draft = self.draft(index)?;
         let core = self.core(&draft, index);
@@ -154,7 +161,8 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
             let at = u32::try_from(draft.taken).map_err(|_| broken())?;
             let place = draft.blocks.nth::<DMem>(at).ok_or_else(broken)?;
             let slot = arena.get_mut::<DMem>(place).ok_or_else(broken)?;
-            let taken = take(*device, draft.core, &need.want).map_err(|error| error.subgraph(subgraph))?;
+            let refused = |error| refused(error, &draft.kbin, &need).subgraph(subgraph);
+            let taken = take(*device, draft.core, &need.want).map_err(refused)?;
             *slot = taken.record(draft.core, &need.want);
             (slot.what, slot.index) = (need.what.into(), need.index.into());
             draft.taken = draft.taken.saturating_add(1);
@@ -172,9 +180,10 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     }
 
     /// Copies are in the order of the file, so that one pass serves them all.
+    #[inline(never)]
     fn sort_feeds(&mut self) -> Result<(), Error> {
         let all = self.arena.slice_mut::<Feed>(self.feeds).ok_or_else(broken)?;
-        all.sort_unstable_by_key(|feed| (feed.member.get(), feed.core.get(), feed.block.get()));
+        crate::sort::sort_by_key(all, |feed| (feed.member.get(), feed.core.get(), feed.block.get()));
         Ok(())
     }
 
@@ -208,6 +217,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     }
 
     /// Gives back every block that was taken, the newest first. Pages are the page table's.
+    #[inline(never)]
     pub(super) fn undo(&mut self) {
         for draft in self.drafts.iter().rev() {
             let taken = self.arena.slice::<DMem>(draft.blocks).and_then(|all| all.get(..draft.taken));
@@ -215,6 +225,20 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
                 give_back(self.device, block.handle());
             }
         }
+    }
+}
+
+/// A device's refusal with what the block is for: the variable by id, the program by its member.
+fn refused(error: Error, kbin: &KbinView<'_>, need: &Need<'_>) -> Error {
+    match need.what {
+        DMem::VARIABLE | DMem::POINTER => {
+            let name = kbin.mem_ref(need.index).map_or(&[][..], |var| kbin.name(var));
+            error.element(need.index).name2(name)
+        }
+        DMem::IMAGE | DMem::UCODE | DMem::ACT_TABLE | DMem::DVE_TABLE => {
+            error.member_or(need.blob.and_then(|blob| blob.member_id()))
+        }
+        _ => error,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::device::Device;
 use crate::error::{Error, Stage};
 use crate::lower::record::{CarveoutType, Counted, MrType, Text};
 use crate::plan::notes::function_base;
-use crate::plan::record::{DMem, FeatureMap, Image, InstrAddrs, Model, Span, Tally};
+use crate::plan::record::{DMem, FeatureMap, Image, InstrAddrs, Model, PatchList, Span, Tally};
 
 /// The event accelerator's carve-out (staging.md §11.8, Confirmed): byte offset in a partition, bytes, partitions.
 const EVENT_CARVEOUT: (u64, u64, u64) = (0x37FF8, 8, 128);
@@ -22,49 +22,63 @@ fn text<const N: usize>(bytes: &[u8]) -> Text<N> {
     Text::new(bytes.get(..bytes.len().min(Text::<N>::MOST)).unwrap_or(&[])).unwrap_or_default()
 }
 
+/// What a model says of its engines' images.
+#[derive(Default)]
+struct Programs {
+    addrs: [ArenaRef; Engine::ALL.len()],
+    functions: [Span; Engine::ALL.len()],
+    patch_info: [PatchList; Engine::ALL.len()],
+    tally: Tally,
+}
+
 impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     /// One record per core.
+    #[inline(never)]
     pub(super) fn models(&mut self) -> Result<ArenaRef, Error> {
         let place = self.arena.alloc::<Model>(self.drafts.len()).map_err(full)?;
         for index in 0..self.drafts.len() {
             let draft = self.draft(index)?;
-            let model = self.model(&draft, index)?;
-            let slot = self.arena.slice_mut::<Model>(place).and_then(|all| all.get_mut(index));
-            *slot.ok_or_else(broken)? = model;
+            self.model(&draft, index, place)?;
         }
         Ok(place)
     }
 
-    fn model(&mut self, draft: &Draft<'m>, index: usize) -> Result<Model, Error> {
-        let mut model = Model {
-            name: text(self.request.name),
-            blocks: draft.rings.blocks,
-            h_model: self.request.h_model.into(),
-            params: self.request.params,
-            allocator: draft.blocks,
-            refs: 1.into(),
-            inputs: self.features(draft, MrType::INPUT)?,
-            outputs: self.features(draft, MrType::OUTPUT)?,
-            target: draft.arch.into(),
-            variables: draft.vars,
-            rings: draft.rings.rings,
-            images: draft.programs.images,
-            binds: draft.programs.binds,
-            resolved: draft.programs.resolved,
-            opaques: draft.programs.opaques,
-            targets: draft.programs.targets,
-            subgraph: draft.kbin.subgraph_ref(),
-            ..Model::default()
-        };
-        model.tally = self.programs_of(draft, &mut model)?;
+    /// Writes the record of a core where it lies: it is too large for a stack.
+    #[inline(never)]
+    fn model(&mut self, draft: &Draft<'m>, index: usize, place: ArenaRef) -> Result<(), Error> {
+        let (inputs, outputs) = (self.features(draft, MrType::INPUT)?, self.features(draft, MrType::OUTPUT)?);
+        let programs = self.programs_of(draft)?;
+        let (request, pages) = (self.request, self.scratch.pages);
+        let slot = self.arena.slice_mut::<Model>(place).and_then(|all| all.get_mut(index));
+        let model = slot.ok_or_else(broken)?;
+        model.name = text(request.name);
+        model.blocks = draft.rings.blocks;
+        model.h_model = request.h_model.into();
+        model.params = request.params;
+        model.allocator = draft.blocks;
+        model.refs = 1.into();
+        (model.inputs, model.outputs) = (inputs, outputs);
+        model.target = draft.arch.into();
+        model.variables = draft.vars;
+        model.rings = draft.rings.rings;
+        model.images = draft.programs.images;
+        model.binds = draft.programs.binds;
+        model.resolved = draft.programs.resolved;
+        model.opaques = draft.programs.opaques;
+        model.targets = draft.programs.targets;
+        model.subgraph = draft.kbin.subgraph_ref();
+        (model.addrs, model.functions) = (programs.addrs, programs.functions);
+        model.patch_info = programs.patch_info;
+        model.tally = programs.tally;
         if index == 0 {
-            model.tally.pages = self.scratch.pages.into();
+            model.tally.pages = pages.into();
         }
-        flags(draft, &mut model);
-        Ok(model)
+        flags(draft, model);
+        Ok(())
     }
 
     /// Inputs or outputs for binding by name, by variable id.
+    #[inline(never)]
     fn features(&mut self, draft: &Draft<'m>, class: MrType) -> Result<Counted, Error> {
         let of_class = |var: &&crate::lower::record::MemRef| var.mr_type == class;
         let count = draft.kbin.mem_refs().iter().filter(of_class).count();
@@ -79,7 +93,9 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     }
 
     /// Addresses of the images and the core's sums.
-    fn programs_of(&mut self, draft: &Draft<'m>, model: &mut Model) -> Result<Tally, Error> {
+    #[inline(never)]
+    fn programs_of(&mut self, draft: &Draft<'m>) -> Result<Programs, Error> {
+        let mut programs = Programs::default();
         let mut tally = Tally { core: u32::from(draft.core.0).into(), ..Tally::default() };
         let mut cells = 0u64;
         let mut tables = 0u32;
@@ -90,7 +106,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
                 DMem::POINTER => cells = cells.saturating_add(1),
                 DMem::ACT_TABLE | DMem::DVE_TABLE => tables = tables.saturating_add(1),
                 DMem::SEMAPHORE => tally.semaphore_word = at.saturating_add(1).into(),
-                DMem::IMAGE => self.image(draft, model, at, &block)?,
+                DMem::IMAGE => self.image(draft, &mut programs, at, &block)?,
                 _ => {}
             }
         }
@@ -98,7 +114,8 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         tally.relocated_variables = variables.into();
         let approximate = draft.rings.approximate.saturating_add(draft.programs.approximate);
         tally.approximate = approximate.saturating_add(tables).into();
-        Ok(tally)
+        programs.tally = tally;
+        Ok(programs)
     }
 
     fn record<T: Record>(&self, place: ArenaRef) -> Result<&T, Error> {
@@ -106,7 +123,14 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     }
 
     /// Ranges of one engine's image, and the image's block.
-    fn image(&mut self, draft: &Draft<'m>, model: &mut Model, at: u32, block: &DMem) -> Result<(), Error> {
+    #[inline(never)]
+    fn image(
+        &mut self,
+        draft: &Draft<'m>,
+        programs: &mut Programs,
+        at: u32,
+        block: &DMem,
+    ) -> Result<(), Error> {
         let engine = Engine::from_number(block.index.get()).ok_or_else(broken)?;
         let place = draft.programs.images.nth::<Image>(engine.number()).ok_or_else(broken)?;
         let image = self.arena.get_mut::<Image>(place).ok_or_else(broken)?;
@@ -121,13 +145,13 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
             main: Span { off: bytes(image.preamble.get()), size: bytes(image.main.get()) },
         };
         let functions = Span { off: bytes(function_base(&image)), size: bytes(image.function.get()) };
-        if let Some(slot) = model.addrs.get_mut(engine.index()) {
+        if let Some(slot) = programs.addrs.get_mut(engine.index()) {
             *slot = addrs;
         }
-        if let Some(slot) = model.functions.get_mut(engine.index()) {
+        if let Some(slot) = programs.functions.get_mut(engine.index()) {
             *slot = functions;
         }
-        if let Some(slot) = model.patch_info.get_mut(engine.index()) {
+        if let Some(slot) = programs.patch_info.get_mut(engine.index()) {
             *slot = image.patches;
         }
         Ok(())

@@ -16,6 +16,7 @@ fn broken() -> Error {
 
 impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     /// Fills the records of all variables of all cores, remote ones last.
+    #[inline(never)]
     pub(super) fn place_variables(&mut self) -> Result<(), Error> {
         for index in 0..self.drafts.len() {
             let draft = self.draft(index)?;
@@ -30,6 +31,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     }
 
     /// Everything of a core's variables but the addresses of blocks.
+    #[inline(never)]
     fn describe(&mut self, draft: &Draft<'m>, index: usize) -> Result<(), Error> {
         for (at, var) in draft.kbin.mem_refs().iter().enumerate() {
             let (arm, shared) = self.placement(draft, index, var);
@@ -82,6 +84,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     }
 
     /// Variables and pointer cells that have a block of their own.
+    #[inline(never)]
     fn connect_blocks(&mut self, draft: &Draft<'m>) -> Result<(), Error> {
         for at in 0..draft.blocks.count() {
             let place = draft.blocks.nth::<DMem>(at).ok_or_else(broken)?;
@@ -98,6 +101,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     }
 
     /// Copies the target's place; the block stays the target's (staging.md §8.5).
+    #[inline(never)]
     fn connect_remotes(&mut self, draft: &Draft<'m>) -> Result<(), Error> {
         for (at, var) in draft.kbin.mem_refs().iter().enumerate() {
             let Extra::Remote(arm) = var.extra() else { continue };

@@ -1,13 +1,14 @@
 //! Engine images and what is known about their slots (staging.md §5.10, §12.1; R2, R6).
 
 use crate::arena::ArenaRef;
-use crate::lower::record::Pad;
 use crate::lower::record::layout::{open_enums, records};
+use crate::lower::record::{Pad, PatchSection};
+use crate::plan::operand::PLACES;
 use zerocopy::little_endian::{U16, U32, U64};
 
 open_enums! {
     /// What a note about a slot says; notes exist only while a plan is made.
-    NoteKind(U32, u32) {
+    NoteKind(U16, u16) {
         BIND = 1 "bound at execute",
         RESOLVED = 2 "resolved operand",
         OPAQUE = 3 "opaque",
@@ -128,7 +129,7 @@ records! {
     }
 
     /// A slot that is kept byte for byte (R6).
-    Opaque: 32 {
+    Opaque: 24 {
         /// Engine number.
         0 engine: u8,
         /// Opcode.
@@ -149,8 +150,6 @@ records! {
         18 pad: U16,
         /// Index of the triggered [`BlockRec`](super::BlockRec).
         20 block: U32,
-        /// Padding.
-        24 pad1: Pad<8>,
     }
 
     /// A place that branches go to.
@@ -168,29 +167,49 @@ records! {
     }
 
     /// A note about a slot, kept at the arena's tail while a plan is made.
-    SlotNote: 40 {
+    SlotNote: 32 {
         /// What it says.
         0 kind: NoteKind,
         /// Subgraph.
-        4 core: u8,
+        2 core: u8,
         /// Engine number.
-        5 engine: u8,
+        3 engine: u8,
         /// Opcode.
-        6 opcode: u8,
+        4 opcode: u8,
         /// Operand, or slots of an opaque.
-        7 operand: u8,
+        5 operand: u8,
+        /// 1 for a slot of a function, 0 for one of the main code.
+        6 in_function: u8,
+        /// Padding.
+        7 pad: Pad<1>,
         /// Source slot, from 0.
         8 source: U32,
-        /// Section: a [`PatchSection`](crate::lower::record::PatchSection) number.
-        12 section: U32,
         /// Slot within the section.
-        16 slot: U32,
+        12 slot: U32,
         /// Variable, label, block index, slots inserted, or [`Why`].
-        20 id: U32,
+        16 id: U32,
+        /// Arena offset of the function name, [`FUNCTION_NAME`] bytes; 0 without one.
+        20 name: U32,
         /// Offset, queue slot plus 1, or the marker of an unknown operand.
         24 value: U64,
-        /// Function name.
-        32 name: ArenaRef,
+    }
+}
+
+/// Bytes of a function name in an instruction, NUL fill included.
+pub const FUNCTION_NAME: usize = 32;
+
+impl SlotNote {
+    /// Section of its slot.
+    #[must_use]
+    pub const fn section(&self) -> PatchSection {
+        if self.in_function == 0 { PatchSection::MAIN } else { PatchSection::FUNCTION }
+    }
+
+    /// The function name.
+    #[must_use]
+    pub fn name_ref(&self) -> ArenaRef {
+        let len = if self.name.get() == 0 { 0 } else { u32::try_from(FUNCTION_NAME).unwrap_or(0) };
+        ArenaRef { off: self.name, len: len.into() }
     }
 }
 
@@ -208,6 +227,15 @@ impl Image {
     #[must_use]
     pub fn pseudo_count(&self, opcode: u8) -> u32 {
         pseudo_index(opcode).and_then(|index| self.pseudo.get(index)).map_or(0, |count| count.get())
+    }
+}
+
+impl Bind {
+    /// First byte of the operand within the engine's image; `None` for an operand that no slot has.
+    #[must_use]
+    pub fn at(&self) -> Option<u64> {
+        let within = PLACES.get(usize::from(self.operand))?;
+        u64::from(self.slot.get()).checked_mul(64)?.checked_add(u64::try_from(*within).ok()?)
     }
 }
 

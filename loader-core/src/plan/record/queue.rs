@@ -39,7 +39,7 @@ records! {
     }
 
     /// One DMA block: what the reference's block-to-descriptor-count table (§5.9) answers, by queue and id.
-    BlockRec: 56 {
+    BlockRec: 40 {
         /// Slot of the queue.
         0 queue: U16,
         /// Ring instance of the kbin (`queue_instances`).
@@ -58,12 +58,6 @@ records! {
         32 semaphore: U32,
         /// [`BlockFlags`].
         36 flags: U32,
-        /// Its position in the kbin's instance.
-        40 ordinal: U32,
-        /// Padding.
-        44 pad: Pad<4>,
-        /// Function name, in the kbin's records.
-        48 function: ArenaRef,
     }
 
     /// Bytes of a member that go to the device. Sorted by member, so that one pass over the file serves all.
@@ -96,18 +90,34 @@ impl BlockFlags {
     pub const SEMAPHORE: u32 = 1;
     /// Not all that the device does is encoded (R35, R39, R40).
     pub const APPROXIMATE: u32 = 2;
+    /// An instruction triggers it.
+    pub const TRIGGERED: u32 = 4;
+    /// More than one instruction triggers it.
+    pub const AGAIN: u32 = 8;
 }
 
 impl BlockRec {
+    /// True if it has that mark of [`BlockFlags`].
+    #[must_use]
+    pub const fn is(&self, flag: u32) -> bool {
+        self.flags.get() & flag != 0
+    }
+
     /// Completion semaphore.
     #[must_use]
     pub const fn semaphore(&self) -> Option<u32> {
-        if self.flags.get() & BlockFlags::SEMAPHORE == 0 { None } else { Some(self.semaphore.get()) }
+        if self.is(BlockFlags::SEMAPHORE) { Some(self.semaphore.get()) } else { None }
     }
 
     /// True if not all that the device does is encoded.
     #[must_use]
     pub const fn is_approximate(&self) -> bool {
-        self.flags.get() & BlockFlags::APPROXIMATE != 0
+        self.is(BlockFlags::APPROXIMATE)
+    }
+
+    /// One more instruction triggers it.
+    pub(in crate::plan) fn mark_trigger(&mut self) {
+        let again = if self.is(BlockFlags::TRIGGERED) { BlockFlags::AGAIN } else { 0 };
+        self.flags = (self.flags.get() | BlockFlags::TRIGGERED | again).into();
     }
 }

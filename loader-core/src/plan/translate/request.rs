@@ -4,12 +4,10 @@ use super::slot::{Slot, byte, bytes, put};
 use super::stream::Stream;
 use super::{Code, Places, Sink};
 use crate::error::{Error, StageCode};
-use crate::plan::operand::{Operand, absolute};
+use crate::plan::operand::{Operand, PLACES as OPERANDS, absolute};
 use crate::plan::record::{NoteKind, Why};
 use crate::plan::vars::{Access, access};
 
-/// Where the two operands of a request lie (real-files.md §5).
-const OPERANDS: [usize; 2] = [0x10, 0x28];
 /// Byte with the kind of a request (staging.md §11.3, Confirmed).
 const KIND: usize = 15;
 
@@ -170,7 +168,7 @@ fn unknown_marker(operands: [Operand; 2]) -> Option<u8> {
 }
 
 pub(super) fn located(code: &Code<'_>, source: u32, error: Error) -> Error {
-    error.element(source).subgraph(code.core).name2(code.engine.key().as_bytes())
+    code.located(error, source).name2(code.engine.key().as_bytes())
 }
 
 /// The real opcode of a request by its kind (staging.md §11.3, Confirmed).

@@ -2,6 +2,7 @@
 
 use super::slot::{Slot, put};
 use super::{Code, Places, Section, Sink};
+use crate::bytes::split;
 use crate::error::{Error, StageCode};
 use crate::plan::record::{NoteKind, SlotNote, pseudo_index};
 
@@ -76,14 +77,14 @@ impl Stream {
     ) -> Result<(), Error> {
         while !bytes.is_empty() {
             if self.have == 0 && self.pending.is_none() && self.section == Section::Main {
-                let (plain, rest) = bytes.split_at(plain_prefix(bytes));
+                let (plain, rest) = split(bytes, plain_prefix(bytes));
                 if !plain.is_empty() {
                     self.pass(plain, sink)?;
                     bytes = rest;
                     continue;
                 }
             }
-            let (now, rest) = bytes.split_at(bytes.len().min(64usize.saturating_sub(self.have)));
+            let (now, rest) = split(bytes, 64usize.saturating_sub(self.have));
             put(&mut self.partial, self.have, now);
             self.have = self.have.saturating_add(now.len());
             bytes = rest;
@@ -199,7 +200,7 @@ impl Stream {
             engine: u8::try_from(code.engine.number()).unwrap_or(u8::MAX),
             opcode,
             source: self.counts.source.into(),
-            section: section.patch().get().into(),
+            in_function: u8::from(section == Section::Function),
             slot: slot.into(),
             ..SlotNote::default()
         }

@@ -2,28 +2,18 @@
 
 mod people;
 
+pub(crate) use loader_std::verdict::NoNames;
+
 use crate::Answer;
-use crate::output::{Document, Output, verdict};
+use crate::output::{Document, Output};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::arch::Arch;
-use loader_core::error::NoteList;
-use loader_core::limits::Limits;
-use loader_core::manifest;
 use loader_core::policy::Policy;
-use loader_core::source::{MemberId, MemberNames, Payload, Source};
-use loader_std::container::{
-    Ask, Survey, digest_json, features_json, file_json, header_json, log, survey_with, table_json,
-};
-use loader_std::file::{Buffers, Input};
-use loader_std::growing::with_arena;
-use loader_std::inspect::{manifest_json, warnings_json};
-use loader_std::members::{Unpacked, Unpacking};
-use serde_json::{Map, Value};
+use loader_core::source::Source;
+use loader_std::file::Input;
+use loader_std::inspect::{Question, document};
 use std::path::PathBuf;
-
-/// Remarks that are kept for `warnings`.
-const MOST_NOTES: usize = 64;
 
 /// Arguments of `inspect`.
 #[derive(Args, Debug)]
@@ -73,94 +63,18 @@ impl InspectArguments {
 /// Runs `inspect`: one pass over the file, which may be a pipe and have its manifests at its end.
 pub(crate) fn run(arguments: &InspectArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let mut input = Input::open(&arguments.file).map_err(Trouble::at(&arguments.file))?;
-    let (policy, limits) = (arguments.policy(), Limits::DEFAULT);
-    let ask = Ask { members: true, digests: arguments.digests, file_digest: true };
-    let mut unpacking = Unpacking::new(|_: &[u8]| false);
+    let policy = arguments.policy();
+    let question = Question { digests: arguments.digests, ..Question::new(&policy) };
     let mut progress = output.progress("reading", input.len());
-    let told = |done| progress.set(done);
-    let seen = survey_with(&mut input, &mut Buffers::new(), &policy, &limits, ask, &mut unpacking, told)
-        .map_err(|error| Trouble::Usage(format!("{}: {error}", arguments.file.display())))?;
+    let found = document(&mut input, question, |done| progress.set(done), |_, _, _| {});
     drop(progress);
-    let (manifests, refusal) = match seen.error {
-        Some(error) => {
-            let mut refused = verdict::refused(&error, &NoNames);
-            refused["log"] = log(&error, seen.header.as_ref()).into();
-            (Map::new(), Some(refused))
-        }
-        None => manifests(&unpacking.unpacked(), &policy, &limits),
-    };
-    let verdict = refusal.unwrap_or_else(verdict::accepted);
-    let answer = if verdict["accepted"] == true { Answer::Done } else { Answer::Refused };
-    let document = assemble(&seen, manifests, verdict);
+    let found = found.map_err(|error| Trouble::Usage(format!("{}: {error}", arguments.file.display())))?;
+    let document = Document::of("inspect", found);
+    let answer = if document.get("verdict")["accepted"] == true { Answer::Done } else { Answer::Refused };
     if output.json() {
         output.document(&document)?;
     } else {
         people::print(arguments, &document, output)?;
     }
     Ok(answer)
-}
-
-/// The manifests' part of the document, and the refusal if S2 refuses.
-fn manifests(members: &Unpacked, policy: &Policy, limits: &Limits) -> (Map<String, Value>, Option<Value>) {
-    let mut map = Map::new();
-    let mut refusal = None;
-    let outcome = with_arena(|arena| {
-        let mut notes = NoteList::<MOST_NOTES>::new();
-        let mut payload = members.payload(arena)?;
-        let table = payload.table();
-        match manifest::parse(&mut payload, arena, limits, policy, &mut notes) {
-            Ok(manifest) => {
-                map = manifest_json(&manifest, &table);
-                map.insert("warnings".to_owned(), warnings_json(notes.kept()));
-            }
-            Err(error) if loader_std::growing::is_full(&error) => return Err(error),
-            Err(error) => {
-                map.insert("warnings".to_owned(), warnings_json(notes.kept()));
-                refusal = Some(verdict::refused(&error, &table));
-            }
-        }
-        Ok(())
-    });
-    if let Err(error) = outcome {
-        refusal = Some(verdict::refused(&error, &NoNames));
-    }
-    (map, refusal)
-}
-
-fn assemble(seen: &Survey, manifests: Map<String, Value>, verdict: Value) -> Document {
-    let mut document = Document::new("inspect");
-    document.set("file", file_json(seen));
-    if let Some(header) = &seen.header {
-        document.set("header", header_json(header)).set("features", features_json(header));
-    }
-    if let Some(digest) = digest_json(seen) {
-        document.set("digest", digest);
-    }
-    if let Some(payload) = &seen.payload {
-        document.set(
-            "payload",
-            serde_json::json!({
-                "layers": payload.layers, "gzip_members": payload.gzip_members,
-                "trailers_fit": payload.trailers_fit, "archive_bytes": payload.archive_bytes,
-                "entries": seen.entries, "content_bytes": seen.content,
-            }),
-        );
-        document.set("table", table_json(seen));
-    }
-    document.set("verdict", verdict);
-    let remarks = warnings_json(&seen.notes);
-    for (key, value) in manifests {
-        document.set(&key, value);
-    }
-    document.append("warnings", remarks);
-    document
-}
-
-/// Names of members, where there is no table to look in.
-pub(crate) struct NoNames;
-
-impl MemberNames for NoNames {
-    fn name_of(&self, _: MemberId) -> Option<&[u8]> {
-        None
-    }
 }

@@ -4,6 +4,10 @@
 //! operating-system error.
 
 mod arguments;
+mod devices;
+mod diff;
+mod disasm;
+mod examples;
 mod files;
 mod find;
 mod info;
@@ -14,6 +18,8 @@ mod memory;
 mod output;
 mod pack;
 mod plan;
+mod report;
+mod shell;
 mod trouble;
 mod verify;
 
@@ -57,15 +63,21 @@ fn main() -> ExitCode {
 fn run(command: Command, output: &mut Output) -> Result<Answer, Trouble> {
     match command {
         Command::Cat(arguments) => members::cat(&arguments, output),
+        Command::Completions(arguments) => shell::completions(&arguments, output),
+        Command::Diff(arguments) => diff::run(&arguments, output),
+        Command::Devices(arguments) => devices::run(&arguments, output),
+        Command::Disasm(arguments) => disasm::run(&arguments, output),
         Command::Extract(arguments) => members::extract(&arguments, output),
         Command::Find(arguments) => find::run(&arguments, output),
         Command::Inspect(arguments) => inspect::run(&arguments, output),
         Command::Load(arguments) => load::run(&arguments, output),
         Command::Info(arguments) => info::run(&arguments, output),
+        Command::Man(arguments) => shell::man(&arguments, output),
         Command::Memory(arguments) => memory::run(&arguments, output),
         Command::Members(arguments) => members::list(&arguments, output),
         Command::Pack(arguments) => pack::run(&arguments, output),
         Command::Plan(arguments) => plan::run(&arguments, output),
+        Command::Report(arguments) => report::run(&arguments, output),
         Command::Verify(arguments) => verify::run(&arguments, output),
     }
 }

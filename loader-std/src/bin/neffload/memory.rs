@@ -1,19 +1,21 @@
 //! `neffload memory`: how much device memory files will need.
 
 mod people;
+mod staged;
 
 use crate::Answer;
 use crate::arguments::number;
-use crate::output::{Document, Output};
+use crate::output::{Document, Output, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::limits::Limits;
-use loader_std::Refusal;
 use loader_std::file::{Buffers, Input};
 use loader_std::members::Unpacked;
 use loader_std::memory::{Estimate, Page, Together, analyser_line};
 use loader_std::walk::neff_files;
+use loader_std::{LoadError, Refusal};
 use serde_json::{Value, json};
+use staged::{Staged, Stager};
 use std::path::{Path, PathBuf};
 
 /// Arguments of `memory`.
@@ -25,6 +27,9 @@ pub(crate) struct MemoryArguments {
     /// Scratchpad page; without it the environment's, else 64M
     #[arg(long, value_name = "N", value_parser = number)]
     page_size: Option<u64>,
+    /// Also load them, together, into a simulated device, and say what each core takes
+    #[arg(long)]
+    staged: bool,
 }
 
 /// What came of one file.
@@ -32,13 +37,24 @@ pub(crate) struct MemoryArguments {
 struct Measured {
     file: String,
     estimate: Result<Estimate, Refusal>,
+    /// With `--staged`.
+    staged: Option<Result<Staged, LoadError>>,
+}
+
+impl Measured {
+    const fn is_refused(&self) -> bool {
+        self.estimate.is_err() || matches!(self.staged, Some(Err(_)))
+    }
 }
 
 /// Runs `memory`.
 pub(crate) fn run(arguments: &MemoryArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let page = page(arguments)?;
     let one = arguments.files.len() == 1 && !arguments.files[0].is_dir();
-    let measured = measure(&arguments.files, page, output)?;
+    let mut measured = measure(&arguments.files, page, output)?;
+    if arguments.staged {
+        stage(&mut measured, page)?;
+    }
     for refused in measured.iter().filter_map(|file| Some((file, file.estimate.as_ref().err()?))) {
         eprintln!("neffload: {}", analyser_line(&refused.0.file, refused.1));
     }
@@ -47,8 +63,21 @@ pub(crate) fn run(arguments: &MemoryArguments, output: &mut Output) -> Result<An
         (true, files) => output.document(&set(files))?,
         (false, files) => people::print(files, output)?,
     }
-    let refused = measured.iter().any(|file| file.estimate.is_err());
+    let refused = measured.iter().any(Measured::is_refused);
     Ok(if refused { Answer::Refused } else { Answer::Done })
+}
+
+/// Loads every file that could be measured; all stay loaded until the last one is.
+fn stage(measured: &mut [Measured], page: Page) -> Result<(), Trouble> {
+    let mut stager = Stager::new(page);
+    for file in measured.iter_mut().filter(|file| file.estimate.is_ok()) {
+        let staged = stager.load(Path::new(&file.file))?;
+        if let Err(refused) = &staged {
+            eprintln!("neffload: {}: {refused}", file.file);
+        }
+        file.staged = Some(staged);
+    }
+    Ok(())
 }
 
 fn page(arguments: &MemoryArguments) -> Result<Page, Trouble> {
@@ -85,7 +114,7 @@ fn one(file: &Path, page: Page, buffers: &mut Buffers, named: bool) -> Result<Me
         Err(error) if named => return Err(Trouble::at(file)(error)),
         Err(error) => Err(Refusal::unreadable(&error)),
     };
-    Ok(Measured { file: file.display().to_string(), estimate })
+    Ok(Measured { file: file.display().to_string(), estimate, staged: None })
 }
 
 fn single(file: &Measured) -> Document {
@@ -95,6 +124,11 @@ fn single(file: &Measured) -> Document {
         Ok(estimate) => document.set("memory", json!(estimate)),
         Err(refusal) => document.set("error", error(&file.file, refusal)),
     };
+    match &file.staged {
+        Some(Ok(staged)) => document.set("breakdown", staged.breakdown.clone()),
+        Some(Err(refused)) => document.set("verdict", verdict::refused(refused, refused)),
+        None => &mut document,
+    };
     document
 }
 
@@ -103,6 +137,11 @@ fn set(files: &[Measured]) -> Document {
         Ok(estimate) => {
             let mut entry = json!(estimate);
             entry["file"] = file.file.as_str().into();
+            match &file.staged {
+                Some(Ok(staged)) => entry["breakdown"] = staged.breakdown.clone(),
+                Some(Err(refused)) => entry["verdict"] = verdict::refused(refused, refused),
+                None => {}
+            }
             entry
         }
         Err(refusal) => json!({ "file": file.file, "error": error(&file.file, refusal) }),

@@ -1,6 +1,7 @@
 //! `neffload pack`: the producer's mirror.
 
 mod choices;
+mod producer;
 mod report;
 mod source;
 
@@ -11,7 +12,8 @@ use crate::trouble::Trouble;
 use choices::{Choices, LeftOut};
 use clap::{Args, ValueEnum};
 use loader_std::pack::{
-    Compression, Dialect, DigestForm, Options, PackError, Package, Packer, Summary, is_debug_member,
+    Compression, Dialect, DigestForm, HeaderFields, Options, PackError, Package, Packer, Summary,
+    is_debug_member,
 };
 use source::Source;
 use std::fs::File;
@@ -51,6 +53,8 @@ pub(crate) struct PackArguments {
     /// Member that comes last, as current compilers put neff.json
     #[arg(long, value_name = "NAME")]
     last: Option<String>,
+    #[command(flatten)]
+    producer: producer::ProducerArguments,
     #[command(flatten)]
     header: HeaderArguments,
 }
@@ -106,11 +110,20 @@ fn uuid(text: &str) -> Result<[u8; 16], String> {
 
 /// Runs `pack`.
 pub(crate) fn run(arguments: &PackArguments, output: &mut Output) -> Result<Answer, Trouble> {
-    let source = match Source::open(&arguments.source)? {
+    let mut source = match Source::open(&arguments.source)? {
         Ok(source) => source,
         Err(refusal) => return refused(arguments, &refusal, output),
     };
-    match packed(arguments, source, output) {
+    let shared = match arguments.producer.apply(&mut source) {
+        Ok(shared) => shared,
+        Err(PackError::Io(error)) => return Err(Trouble::at(&arguments.source)(error)),
+        Err(refusal) => return refused(arguments, &refusal.to_string(), output),
+    };
+    let broken = arguments.producer.broken(&source).map_err(Trouble::at(&arguments.source))?;
+    if !broken.is_empty() {
+        return producer::refused(arguments, &broken, output);
+    }
+    match packed(arguments, source, shared, output) {
         Ok(()) => Ok(Answer::Done),
         Err(Stop::Trouble(trouble)) => Err(trouble),
         Err(Stop::Pack(PackError::Io(error))) => Err(Trouble::at(&arguments.out)(error)),
@@ -130,7 +143,12 @@ impl From<PackError> for Stop {
     }
 }
 
-fn packed(arguments: &PackArguments, mut source: Source, output: &mut Output) -> Result<(), Stop> {
+fn packed(
+    arguments: &PackArguments,
+    mut source: Source,
+    shared: LeftOut,
+    output: &mut Output,
+) -> Result<(), Stop> {
     if let Some(last) = &arguments.last {
         source.members.sort_by_key(|member| member.name == last.as_bytes());
     }
@@ -140,7 +158,7 @@ fn packed(arguments: &PackArguments, mut source: Source, output: &mut Output) ->
         return Ok(());
     }
     let choices = Choices::of(arguments, &source, &options, &summary, left_out)?;
-    report::print(arguments, &summary, &choices, output).map_err(Stop::Trouble)
+    report::print(arguments, &summary, &choices, shared, output).map_err(Stop::Trouble)
 }
 
 fn refused(arguments: &PackArguments, why: &str, output: &mut Output) -> Result<Answer, Trouble> {
@@ -214,7 +232,9 @@ fn options(arguments: &PackArguments, source: &Source, output: &Output) -> Resul
     };
     let base = arguments.out.file_name().map_or(&b"file.neff"[..], OsStrExt::as_bytes);
     options.header.name = if base == b"-" { b"file.neff".to_vec() } else { base.to_vec() };
-    if let Some(header) = &source.header {
+    if arguments.producer.override_header {
+        options.header = HeaderFields::overridden();
+    } else if let Some(header) = &source.header {
         options.header = header.clone();
     } else {
         if let Some(info) = source.info()? {

@@ -1,12 +1,15 @@
 //! `neffload plan`: the memory that a streamed load needs, and how it is laid out.
 
 use crate::Answer;
-use crate::load::{Asked, device, surroundings};
+use crate::files::hold;
+use crate::load::{Asked, SimSpec, refusal, surroundings};
 use crate::output::{Align, Document, Output, Paint, Size, Table, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::policy::Policy;
+use loader_core::source::Source;
 use loader_std::LoadError;
+use loader_std::file::Input;
 use loader_std::inspect::warnings_json;
 use loader_std::needs::{Needs, needs};
 use neuron_drivers::sim::Config;
@@ -17,6 +20,8 @@ use std::path::{Path, PathBuf};
 /// Arguments of `plan`.
 #[derive(Args, Debug)]
 pub(crate) struct PlanArguments {
+    /// File, `FILE@OFFSET`, or `-` for standard input
+    file: PathBuf,
     #[command(flatten)]
     asked: Asked,
     /// Write the memory layout as TOML; `-` is standard output
@@ -27,18 +32,39 @@ pub(crate) struct PlanArguments {
 /// Runs `plan`.
 pub(crate) fn run(arguments: &PlanArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let asked = &arguments.asked;
-    let mut input = asked.open()?;
-    let (options, spec) = (asked.options(), asked.device.without_content());
-    match needs(&mut input, &options, |target| spec.open(target, false)) {
-        Ok((needs, sim)) => {
-            let plan = Plan { needs, config: *sim.config(), policy: options.policy };
+    if output.json() && arguments.layout_to_output() {
+        return Err(Trouble::Usage(
+            "`--json` and `-o -` both write to standard output; name a file".to_owned(),
+        ));
+    }
+    let mut input = Input::open(&arguments.file).map_err(Trouble::at(&arguments.file))?;
+    let spec = asked.device.simulated().map_err(Trouble::Usage)?.without_content();
+    // A pipe is held: how its bytes come here says nothing about how a load will read them.
+    let planned = match &input {
+        Input::File(_) => plan_of(&mut input, asked, spec),
+        Input::Pipe(_) => plan_of(&mut hold(&arguments.file, &mut input, output)?.as_slice(), asked, spec),
+    };
+    match planned {
+        Ok(plan) => {
             plan.answer(arguments, output)?;
             Ok(Answer::Done)
         }
         Err(refused) => {
-            refusal(&asked.file, &refused, output)?;
+            answer_refused(arguments, &refused, output)?;
             Ok(Answer::Refused)
         }
+    }
+}
+
+fn plan_of<S: Source>(source: &mut S, asked: &Asked, spec: SimSpec) -> Result<Plan, LoadError> {
+    let options = asked.options();
+    let (needs, sim) = needs(source, &options, |target| spec.open(target, false))?;
+    Ok(Plan { needs, config: *sim.config(), policy: options.policy })
+}
+
+impl PlanArguments {
+    fn layout_to_output(&self) -> bool {
+        self.output.as_deref() == Some(Path::new("-"))
     }
 }
 
@@ -50,16 +76,16 @@ struct Plan {
 
 impl Plan {
     fn answer(&self, arguments: &PlanArguments, output: &mut Output) -> Result<(), Trouble> {
-        let to_output = arguments.output.as_deref() == Some(Path::new("-"));
+        let to_output = arguments.layout_to_output();
         if let Some(path) = arguments.output.as_deref().filter(|_| !to_output) {
             fs::write(path, self.layout()).map_err(Trouble::at(path))?;
         }
         if output.json() {
-            output.document(&self.document())
+            output.document(&self.document(&arguments.asked))
         } else if to_output {
             output.line(self.layout().trim_end())
         } else {
-            self.people(&arguments.asked.file, output)
+            self.people(&arguments.file, output)
         }
     }
 
@@ -77,11 +103,11 @@ impl Plan {
         )
     }
 
-    fn document(&self) -> Document {
-        let Self { needs, config, policy } = self;
+    fn document(&self, asked: &Asked) -> Document {
+        let Self { needs, config, .. } = self;
         let mut document = Document::new("plan");
-        document.set("verdict", verdict::accepted()).set("device", device(config));
-        surroundings(&mut document, config, policy, needs.lnc);
+        document.set("verdict", verdict::accepted());
+        surroundings(&mut document, asked, Some(config.arch), Some(needs.lnc));
         let buffers: Map<String, Value> =
             needs.parts().iter().map(|(name, bytes)| ((*name).to_owned(), json!(bytes))).collect();
         let stage = |usage: &loader_std::loader::Usage| {
@@ -128,14 +154,15 @@ impl Plan {
     }
 }
 
-fn refusal(file: &Path, refused: &LoadError, output: &mut Output) -> Result<(), Trouble> {
+fn answer_refused(
+    arguments: &PlanArguments,
+    refused: &LoadError,
+    output: &mut Output,
+) -> Result<(), Trouble> {
     if output.json() {
-        let mut document = Document::new("plan");
-        document.set("verdict", verdict::refused(refused, refused));
-        document.set("warnings", warnings_json(refused.notes()));
-        return output.document(&document);
+        return output.document(&refusal("plan", refused, &arguments.asked));
     }
     let style = output.style();
-    let name = style.paint(Paint::Bold, file.display());
+    let name = style.paint(Paint::Bold, arguments.file.display());
     output.line(format_args!("{name}  {}", verdict::refusal_line(refused, refused, style)))
 }

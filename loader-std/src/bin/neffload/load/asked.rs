@@ -6,20 +6,17 @@ use clap::Args;
 use loader_core::policy::Policy;
 use loader_std::LoadOptions;
 use loader_std::environment;
-use loader_std::file::Input;
-use std::path::PathBuf;
 
-/// A file, a device, and how the one gets onto the other.
+/// A device, and how a file gets onto it.
 #[derive(Args, Debug)]
 pub(crate) struct Asked {
-    /// File, `FILE@OFFSET`, or `-` for standard input
-    pub(crate) file: PathBuf,
-    /// `sim[:ARCH[:CORES]][,store=full|digest|discard][,profile=P]`; ARCH defaults to the file's target
+    /// `/dev/neuronN`, or `sim[:ARCH[:CORES]][,store=full|digest|discard][,profile=P]`; ARCH defaults to the
+    /// file's target
     #[arg(long, default_value = "sim", value_parser = device::parse)]
     pub(crate) device: DeviceSpec,
     /// First physical core
     #[arg(long, value_name = "N", default_value_t = 0)]
-    core: u16,
+    pub(super) core: u16,
     /// Logical-core size of the host; the file's by default
     #[arg(long, value_name = "N")]
     lnc: Option<u32>,
@@ -45,10 +42,10 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    fn policy(&self) -> Policy {
+    pub(super) fn policy(&self) -> Policy {
         let page_size = self.page_size.unwrap_or(Policy::CONTIGUOUS_PAGE);
         Policy {
-            host_arch: self.device.arch,
+            host_arch: self.device.arch(),
             lnc: self.lnc,
             verify_digest: !self.no_verify,
             report_digest: true,
@@ -69,9 +66,5 @@ impl Asked {
             threads: self.threads.unwrap_or(0),
             ..LoadOptions::default()
         }
-    }
-
-    pub(crate) fn open(&self) -> Result<Input, crate::trouble::Trouble> {
-        Input::open(&self.file).map_err(crate::trouble::Trouble::at(&self.file))
     }
 }

@@ -1,12 +1,12 @@
 //! The document of `load --json`.
 
+use super::Asked;
 use crate::output::{Document, verdict};
+use loader_core::arch::Arch;
 use loader_core::container::{Header, Lossless, Uuid};
-use loader_core::policy::Policy;
 use loader_std::LoadError;
 use loader_std::inspect::warnings_json;
 use loader_std::loader::{Facts, LoadTimes};
-use neuron_drivers::sim::Config;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -35,8 +35,8 @@ pub(super) struct Loaded {
     /// `h_nn` and `h_model`.
     pub(super) handles: (u32, u32),
     pub(super) state: &'static str,
-    pub(super) config: Config,
-    pub(super) policy: Policy,
+    /// What is known of a real device.
+    pub(super) device: Option<Value>,
     pub(super) lnc: u32,
     pub(super) cores: Value,
 }
@@ -49,31 +49,39 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
+    /// Takes the outcome of another round if it is faster or a refusal.
+    pub(super) fn improve(&mut self, new: Self) {
+        match (&*self, &new) {
+            (Self::Loaded(best), Self::Loaded(new)) if new.facts.times.total >= best.facts.times.total => {}
+            _ => *self = new,
+        }
+    }
+
     /// The document.
-    pub(super) fn document(&self) -> Document {
+    pub(super) fn document(&self, asked: &Asked) -> Document {
         match self {
-            Self::Loaded(loaded) => loaded.document(),
-            Self::Refused(refused) => refusal(refused),
+            Self::Loaded(loaded) => loaded.document(asked),
+            Self::Refused(refused) => refusal("load", refused, asked),
         }
     }
 }
 
 impl Loaded {
-    fn document(&self) -> Document {
+    fn document(&self, asked: &Asked) -> Document {
         let facts = &self.facts;
         let mut document = Document::new("load");
+        document.set("verdict", verdict::accepted());
+        surroundings(&mut document, asked, Some(facts.arch), Some(self.lnc));
+        if let Some(device) = &self.device {
+            document.set("device", device.clone());
+        }
         document
-            .set("verdict", verdict::accepted())
-            .set("device", device(&self.config))
-            .set("model", model(&facts.header, Some(self.handles), self.state));
-        surroundings(&mut document, &self.config, &self.policy, self.lnc);
-        document
+            .set("model", model(&facts.header, Some(self.handles), self.state))
             .set("digest_order", facts.digest.order.map(|order| order.name()))
             .set("cores", self.cores.clone())
             .set("timing_ns", times(&facts.times))
             .set("passes", facts.passes)
             .set("mode", if facts.streamed { "streamed" } else { "resident" })
-            .set("strict", self.policy.strict)
             .set("mac_count", facts.mac_count)
             .set("trace_id", format!("{:#018x}", facts.trace_id))
             .set(
@@ -87,27 +95,29 @@ impl Loaded {
     }
 }
 
-/// What the result depends on beside the file.
-pub(crate) fn surroundings(document: &mut Document, config: &Config, policy: &Policy, lnc: u32) {
+/// What the result depends on beside the file, as far as it is known.
+pub(crate) fn surroundings(document: &mut Document, asked: &Asked, arch: Option<Arch>, lnc: Option<u32>) {
+    let policy = asked.policy();
     document
-        .set("profile", config.profile.name())
+        .set("device", asked.device.json(arch))
+        .set("profile", asked.device.profile())
         .set("page_size", policy.page_size)
         .set("scratchpad_mode", if policy.contiguous_scratchpad { "contiguous" } else { "paged" })
-        .set("lnc", lnc);
+        .set("lnc", policy.lnc.or(lnc))
+        .set("strict", policy.strict);
 }
 
-fn refusal(refused: &LoadError) -> Document {
-    let mut document = Document::new("load");
+/// The document of a refused `load` or `plan`.
+pub(crate) fn refusal(subcommand: &str, refused: &LoadError, asked: &Asked) -> Document {
+    let mut document = Document::new(subcommand);
     document.set("verdict", verdict::refused(refused, refused));
+    let lnc = refused.header().map(|header| header.lnc_size.max(1));
+    surroundings(&mut document, asked, None, lnc);
     if let Some(header) = refused.header() {
         document.set("model", model(header, None, "refused"));
     }
     document.set("warnings", warnings_json(refused.notes()));
     document
-}
-
-pub(crate) fn device(config: &Config) -> Value {
-    json!({"kind": "sim", "arch": config.arch.name(), "cores": config.cores, "store": config.content.name()})
 }
 
 fn model(header: &Header, handles: Option<(u32, u32)>, state: &str) -> Value {

@@ -7,24 +7,31 @@ use serde_json::Value;
 
 pub(super) fn print(
     arguments: &LoadArguments,
+    index: usize,
     document: &Document,
     output: &mut Output,
 ) -> Result<(), Trouble> {
     let style = output.style();
-    let name = style.paint(Paint::Bold, arguments.asked.file.display());
+    let name = style.paint(Paint::Bold, arguments.files[index].display());
     if document.get("verdict")["accepted"] != true {
         return refusal(&name, document, output);
     }
     let (device, model) = (document.get("device"), document.get("model"));
     let ready = style.paint(Paint::Good, "ready");
-    let place = format!("{} ({}, {} cores)", text(&device["kind"]), text(&device["arch"]), device["cores"]);
+    let name_of_device = device.get("path").unwrap_or(&device["kind"]);
+    let place = format!("{} ({}, {} cores)", text(name_of_device), text(&device["arch"]), device["cores"]);
     let time = milliseconds(&document.get("timing_ns")["total"]);
     output.line(format_args!("{name}  {ready}  on {place} in {time}"))?;
     let uuid = style.paint(Paint::Dim, text(&model["uuid"]));
     output.line(format_args!("  model {}, {}  {uuid}", model["h_nn"], text(&model["name"])))?;
     output.table(&cores(document))?;
+    if let Some(requests) = document.get("ioctls").as_object() {
+        let count: u64 = requests.values().map(number).sum();
+        let driver = device["driver"].as_str().unwrap_or("of unknown version");
+        output.line(format_args!("  driver {driver}, {}", Count(count, "request")))?;
+    }
     remarks(document, output)?;
-    if let Some(folder) = &arguments.dump {
+    if let Some(folder) = arguments.folder(index) {
         output.line(format_args!("  dumped to {}", folder.display()))?;
     }
     Ok(())

@@ -1,89 +1,136 @@
-//! Loading and unloading, once or several times, on one simulated device.
+//! Loading and unloading, once or several times, on one device.
 
-use super::LoadArguments;
 use super::document::{Loaded, Outcome};
+use super::target::Target;
+use super::{Asked, LoadArguments};
 use crate::files::hold;
 use crate::output::Output;
 use crate::trouble::Trouble;
+use loader_core::arch::Arch;
 use loader_core::error::{Error, Stage};
 use loader_core::plan::record::STATE_READY;
 use loader_core::source::Source;
 use loader_std::dump::dump;
 use loader_std::file::Input;
-use loader_std::loader::{Prepared, StreamMemory, prepare, prepare_streamed};
+use loader_std::loader::{Prepared, StreamMemory, prepare, prepare_from, prepare_streamed};
 use loader_std::report::cores_json;
 use loader_std::{LoadError, LoadOptions, Loader, Memory};
-use neuron_drivers::sim::HostSim;
 use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
-/// Loads the file as the arguments say and unloads it again.
-pub(super) fn run(arguments: &LoadArguments, output: &Output) -> Result<Outcome, Trouble> {
-    if let Some(folder) = &arguments.dump {
-        fs::create_dir_all(folder).map_err(Trouble::at(folder))?;
+/// Loads the files as the arguments say and unloads them again. One outcome per file.
+pub(super) fn run(arguments: &LoadArguments, output: &Output) -> Result<Vec<Outcome>, Trouble> {
+    let mut files = Vec::new();
+    for (index, path) in arguments.files.iter().enumerate() {
+        let folder = arguments.folder(index);
+        if let Some(folder) = &folder {
+            fs::create_dir_all(folder).map_err(Trouble::at(folder))?;
+        }
+        let mut input = Input::open(path).map_err(Trouble::at(path))?;
+        let pipe = matches!(input, Input::Pipe(_)) && arguments.max_memory.is_none();
+        let held = if pipe { Some(hold(path, &mut input, output)?) } else { None };
+        files.push(File { input, held, folder });
     }
-    let mut input = arguments.asked.open()?;
-    let file = match arguments.max_memory {
-        Some(_) => Vec::new(),
-        None => hold(&arguments.asked.file, &mut input, output)?,
-    };
     let options = arguments.asked.options();
-    let mut rounds = Rounds { arguments, options, loader: None, dump: arguments.dump.is_some() };
-    let outcome = rounds.all(&file, &mut input);
+    let mut rounds = Rounds { arguments, options, loader: None, before: 0 };
+    let outcomes = rounds.all(&mut files);
     rounds.trace();
-    outcome
+    outcomes
 }
 
-/// Ends a round: loaded or not, the outer error is the loader's and the inner one the system's.
-type Round = Result<Result<Box<Loaded>, Trouble>, LoadError>;
+/// A file to load.
+struct File {
+    input: Input,
+    /// What came through a pipe, unless it is read as a stream.
+    held: Option<Vec<u8>>,
+    /// Where a dump is still due.
+    folder: Option<PathBuf>,
+}
 
 struct Rounds<'a> {
     arguments: &'a LoadArguments,
     options: LoadOptions,
     /// The device, once a file said which.
-    loader: Option<Loader<HostSim>>,
-    /// A dump is due.
-    dump: bool,
+    loader: Option<Loader<Target>>,
+    /// Its state with nothing loaded.
+    before: u64,
 }
 
+/// What a file came to in one round: the handle that unloads it, or its refusal. The outer error is the system's.
+type Load = Result<Result<(u32, Loaded), LoadError>, Trouble>;
+
 impl Rounds<'_> {
-    /// The fastest of all rounds, or the first refusal.
-    fn all(&mut self, file: &[u8], input: &mut Input) -> Result<Outcome, Trouble> {
-        let mut best = self.once(file, input);
+    /// Of every file the fastest of all rounds, or its first refusal.
+    fn all(&mut self, files: &mut [File]) -> Result<Vec<Outcome>, Trouble> {
+        let mut best = self.once(files)?;
         for _ in 1..self.arguments.repeat {
-            let Ok(Ok(fastest)) = best else { break };
-            best = match self.once(file, input) {
-                Ok(Ok(loaded)) if loaded.facts.times.total >= fastest.facts.times.total => Ok(Ok(fastest)),
-                other => other,
-            };
+            if best.iter().any(|outcome| matches!(outcome, Outcome::Refused(_))) {
+                break;
+            }
+            for (best, new) in best.iter_mut().zip(self.once(files)?) {
+                best.improve(new);
+            }
         }
-        match best {
-            Ok(loaded) => loaded.map(Outcome::Loaded),
-            Err(refused) => Ok(Outcome::Refused(refused)),
-        }
+        Ok(best)
     }
 
-    fn once(&mut self, file: &[u8], input: &mut Input) -> Round {
+    /// Loads every file, then unloads all.
+    fn once(&mut self, files: &mut [File]) -> Result<Vec<Outcome>, Trouble> {
+        let (mut outcomes, mut handles) = (Vec::new(), Vec::new());
+        for file in files {
+            outcomes.push(match self.load(file)? {
+                Ok((handle, loaded)) => {
+                    handles.push(handle);
+                    Outcome::Loaded(Box::new(loaded))
+                }
+                Err(refused) => Outcome::Refused(refused),
+            });
+        }
+        if let Err(error) = self.unload(&handles) {
+            outcomes.fill_with(|| Outcome::Refused(error.into()));
+        }
+        Ok(outcomes)
+    }
+
+    fn load(&mut self, file: &mut File) -> Load {
         let options = self.options;
+        let File { input, held, folder } = file;
         let Some(most) = self.arguments.max_memory else {
-            return Memory::enough(|memory| self.round(prepare(file, memory, &options)?));
+            return settle(Memory::enough(|memory| match held {
+                Some(bytes) => self.place(prepare(bytes, memory, &options)?, folder),
+                None => self.place(prepare_from(input, memory, &options)?, folder),
+            }));
         };
         let most = usize::try_from(most).unwrap_or(usize::MAX);
-        StreamMemory::enough(most, |memory, _| self.round(prepare_streamed(input, memory, &options)?))
+        settle(StreamMemory::enough(most, |memory, _| {
+            self.place(prepare_streamed(input, memory, &options)?, folder)
+        }))
     }
 
-    fn round<S: Source>(&mut self, prepared: Prepared<'_, S>) -> Round {
+    /// The device for a file with that target and logical-core size. What further files need is not known yet, so for
+    /// several it is all that follows.
+    fn open(&self, target: Arch, lnc: u32) -> Result<Target, Error> {
+        let Asked { device, core, .. } = &self.arguments.asked;
+        let count = if self.arguments.files.len() == 1 { u16::try_from(lnc).ok() } else { None };
+        device.open(target, *core, count.unwrap_or(u16::MAX), self.arguments.trace)
+    }
+
+    fn place<S: Source>(&mut self, prepared: Prepared<'_, S>, folder: &mut Option<PathBuf>) -> Placed {
         let lnc = prepared.lnc();
-        let spec = &self.arguments.asked.device;
-        let open = || Loader::new(spec.open(prepared.arch(), self.arguments.trace));
-        let loader = self.loader.get_or_insert_with(open);
-        let before = loader.device().hash();
-        let model = loader.place(prepared)?;
-        let dumped = match &self.arguments.dump {
-            Some(folder) if self.dump => dump(model.plan(), loader.device(), folder),
-            _ => Ok(()),
+        if self.loader.is_none() {
+            let device = self.open(prepared.arch(), lnc)?;
+            self.before = device.state();
+            self.loader = Some(Loader::new(device));
+        }
+        let Some(loader) = &self.loader else {
+            return Err(Error::internal(Stage::Register, "no device").into());
         };
-        self.dump = false;
+        let model = loader.place(prepared)?;
+        let dumped = match folder.take() {
+            Some(folder) => dump(model.plan(), loader.device(), &folder),
+            None => Ok(()),
+        };
         if self.arguments.trace {
             eprint!("{}", model.memory_log());
         }
@@ -92,25 +139,40 @@ impl Rounds<'_> {
             facts: model.facts().clone(),
             handles: (model.h_nn(), model.h_model()),
             state: if ready { "ready" } else { "loaded" },
-            config: *loader.device().config(),
-            policy: self.options.policy,
+            device: loader.device().describe(),
             lnc,
             cores: cores_json(model.plan()),
         };
-        model.unload(Duration::ZERO)?;
-        if loader.device().hash() != before {
-            return Err(Error::internal(Stage::Register, "unload left something on the device").into());
+        let kept = (model.keep(), loaded);
+        Ok(dumped.map(|()| kept).map_err(|error| Trouble::Usage(error.to_string())))
+    }
+
+    /// Unloads the models, the newest first; the device must then be as it was.
+    fn unload(&self, handles: &[u32]) -> Result<(), Error> {
+        let Some(loader) = &self.loader else { return Ok(()) };
+        for &handle in handles.iter().rev() {
+            loader.unload(handle, Duration::ZERO)?;
         }
-        Ok(dumped.map(|()| Box::new(loaded)).map_err(|error| Trouble::Usage(error.to_string())))
+        if loader.device().state() != self.before {
+            return Err(Error::internal(Stage::Register, "unload left something on the device"));
+        }
+        Ok(())
     }
 
     /// One line per operation of the device.
     fn trace(&self) {
         let Some(loader) = self.loader.as_ref().filter(|_| self.arguments.trace) else { return };
-        loader.device().with(|state| {
-            for event in state.events() {
-                eprintln!("{event}");
-            }
-        });
+        loader.device().print_operations();
+    }
+}
+
+/// As [`Load`], with the loader's error outside, where a load that lacks memory is tried again.
+type Placed = Result<Result<(u32, Loaded), Trouble>, LoadError>;
+
+fn settle(placed: Placed) -> Load {
+    match placed {
+        Ok(Ok(loaded)) => Ok(Ok(loaded)),
+        Ok(Err(trouble)) => Err(trouble),
+        Err(refused) => Ok(Err(refused)),
     }
 }

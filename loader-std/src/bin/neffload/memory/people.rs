@@ -12,7 +12,12 @@ pub(super) fn print(files: &[Measured], output: &mut Output) -> Result<(), Troub
         [] => output.line("no *.neff file"),
         [_] => Ok(()),
         files => set(files, output),
+    }?;
+    for staged in files.iter().filter_map(|file| file.staged.as_ref()?.as_ref().ok()) {
+        output.line("")?;
+        output.line(staged.log.trim_end())?;
     }
+    Ok(())
 }
 
 fn file(estimate: &Estimate, output: &mut Output) -> Result<(), Trouble> {

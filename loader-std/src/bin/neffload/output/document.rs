@@ -15,6 +15,13 @@ impl Document {
         Self(map)
     }
 
+    /// A document of a subcommand with these keys.
+    pub(crate) fn of(subcommand: &str, keys: Map<String, Value>) -> Self {
+        let mut document = Self::new(subcommand);
+        document.0.extend(keys);
+        document
+    }
+
     /// Sets a key.
     pub(crate) fn set(&mut self, key: &str, value: impl Into<Value>) -> &mut Self {
         self.0.insert(key.to_owned(), value.into());
@@ -26,13 +33,15 @@ impl Document {
         self.0.get(key).unwrap_or(&Value::Null)
     }
 
-    /// Appends the items of one array to the array of a key.
-    pub(crate) fn append(&mut self, key: &str, items: Value) -> &mut Self {
-        let present = self.0.entry(key.to_owned()).or_insert_with(|| Value::Array(Vec::new()));
-        if let (Value::Array(present), Value::Array(items)) = (present, items) {
-            present.extend(items);
-        }
-        self
+    /// The whole document.
+    pub(crate) fn into_value(self) -> Value {
+        Value::Object(self.0)
+    }
+}
+
+impl From<Document> for Value {
+    fn from(document: Document) -> Self {
+        Self::Object(document.0)
     }
 }
 

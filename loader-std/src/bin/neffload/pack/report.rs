@@ -1,7 +1,7 @@
 //! What `pack` says about the file it wrote.
 
 use super::PackArguments;
-use super::choices::Choices;
+use super::choices::{Choices, LeftOut};
 use crate::output::{Align, Count, Document, Output, Size, Table};
 use crate::trouble::Trouble;
 use loader_std::pack::Summary;
@@ -12,6 +12,7 @@ pub(super) fn print(
     arguments: &PackArguments,
     summary: &Summary,
     choices: &Choices,
+    shared: LeftOut,
     output: &mut Output,
 ) -> Result<(), Trouble> {
     let saved = summary.tar_bytes.saturating_sub(summary.payload_bytes);
@@ -26,7 +27,13 @@ pub(super) fn print(
             .set("fill_bytes", summary.fill_bytes)
             .set("digest", hex(&summary.digest))
             .set("uuid", hyphenated(summary.uuid))
-            .set("saved", json!({"compression": saved, "debug_members": choices.left_out.bytes}))
+            .set(
+                "saved",
+                json!({
+                    "compression": saved, "debug_members": choices.left_out.bytes, "constants": shared.bytes,
+                }),
+            )
+            .set("constants_shared", shared.members)
             .set("debug_members_left_out", choices.left_out.members)
             .set("choices", choices.json());
         return output.document(&document);
@@ -38,6 +45,10 @@ pub(super) fn print(
     table.row(["  payload", &Size(summary.payload_bytes).to_string(), &saving(summary, saved)]);
     for [choice, bytes, what] in choices.lines() {
         table.row([choice, bytes, what]);
+    }
+    if shared.members > 0 {
+        let text = format!("shared {}", Count(shared.members, "constant"));
+        table.row(["  --dedup", &Size(shared.bytes).to_string(), &text]);
     }
     table.row(["  digest", "", &hex(&summary.digest)]);
     table.row(["  uuid", "", &hyphenated(summary.uuid)]);

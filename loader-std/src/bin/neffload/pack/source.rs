@@ -113,6 +113,19 @@ impl Source {
 const MOST_DOCUMENT: u64 = 1 << 20;
 
 impl Member {
+    /// All its bytes at once.
+    pub(super) fn bytes(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.content()?.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Gives it another content.
+    pub(super) fn replace(&mut self, bytes: Vec<u8>) {
+        self.size = bytes.len() as u64;
+        self.content = Content::Bytes(bytes);
+    }
+
     /// Its bytes.
     pub(super) fn content(&self) -> io::Result<Box<dyn Read + '_>> {
         Ok(match &self.content {

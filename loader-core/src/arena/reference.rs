@@ -1,0 +1,79 @@
+//! Where things lie in an arena: offsets that are fields of records.
+
+use core::mem::size_of;
+use zerocopy::little_endian::U32;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// An 8-byte reference field: where an array of records starts in the head, and how many there are.
+///
+/// `{0, 0}` is null. A reference to one record has `len` 1; to bytes, `len` is the byte count.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned,
+)]
+#[repr(C)]
+pub struct ArenaRef {
+    /// Bytes from the arena's start.
+    pub off: U32,
+    /// Elements.
+    pub len: U32,
+}
+
+const _: () = assert!(size_of::<ArenaRef>() == 8);
+
+impl ArenaRef {
+    /// Refers to nothing.
+    pub const NULL: Self = Self { off: U32::ZERO, len: U32::ZERO };
+
+    /// True if it refers to nothing.
+    #[must_use]
+    pub fn is_null(self) -> bool {
+        self.off.get() == 0
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn count(self) -> u32 {
+        self.len.get()
+    }
+
+    /// Reference to element `index` of an array of `T`, as a one-element array.
+    #[must_use]
+    pub fn nth<T>(self, index: u32) -> Option<Self> {
+        if index >= self.len.get() {
+            return None;
+        }
+        let size = u32::try_from(size_of::<T>()).ok()?;
+        let off = self.off.get().checked_add(index.checked_mul(size)?)?;
+        Some(Self { off: U32::new(off), len: U32::new(1) })
+    }
+}
+
+/// A place in the tail: bytes from the arena's end to the item's first byte. 0 is null.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    FromBytes,
+    IntoBytes,
+    Immutable,
+    KnownLayout,
+    Unaligned,
+)]
+#[repr(C)]
+pub struct TailRef(pub U32);
+
+impl TailRef {
+    /// Refers to nothing.
+    pub const NULL: Self = Self(U32::ZERO);
+
+    /// True if it refers to nothing.
+    #[must_use]
+    pub fn is_null(self) -> bool {
+        self.0.get() == 0
+    }
+}

@@ -1,0 +1,84 @@
+//! Finished parts of an arena: plain data, independent of it.
+
+use super::{ArenaRef, Record, TailRef, to_usize};
+use core::mem::size_of;
+use zerocopy::FromBytes;
+
+/// Sealed head bytes: finished records, addressed by [`ArenaRef`].
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'m> {
+    bytes: &'m [u8],
+    base: usize,
+}
+
+impl<'m> Head<'m> {
+    /// Head bytes that lie `base` bytes into their arena (for dumps read back and for tests).
+    #[must_use]
+    pub const fn from_bytes(bytes: &'m [u8], base: usize) -> Self {
+        Self { bytes, base }
+    }
+
+    /// The bytes of this part, the null area included if it is the first part.
+    #[must_use]
+    pub const fn bytes(&self) -> &'m [u8] {
+        self.bytes
+    }
+
+    /// One record.
+    #[must_use]
+    pub fn get<T: Record>(&self, place: ArenaRef) -> Option<&'m T> {
+        self.slice(place)?.first()
+    }
+
+    /// An array; empty for null.
+    #[must_use]
+    pub fn slice<T: Record>(&self, place: ArenaRef) -> Option<&'m [T]> {
+        let bytes = self.place(place, size_of::<T>())?;
+        <[T]>::ref_from_bytes_with_elems(bytes, to_usize(place.len)).ok()
+    }
+
+    /// Where records of `size` bytes lie; one copy for all types of records.
+    #[inline(never)]
+    fn place(&self, place: ArenaRef, size: usize) -> Option<&'m [u8]> {
+        if place.is_null() {
+            return Some(&[]);
+        }
+        let start = to_usize(place.off).checked_sub(self.base)?;
+        self.bytes.get(start..start.checked_add(size.checked_mul(to_usize(place.len))?)?)
+    }
+}
+
+/// Sealed tail bytes: finished tables, addressed by [`TailRef`].
+#[derive(Clone, Copy, Debug)]
+pub struct Tail<'m> {
+    bytes: &'m [u8],
+    after: usize,
+}
+
+impl<'m> Tail<'m> {
+    pub(super) const fn new(bytes: &'m [u8], after: usize) -> Self {
+        Self { bytes, after }
+    }
+
+    /// One record.
+    #[must_use]
+    pub fn get<T: Record>(&self, place: TailRef) -> Option<&'m T> {
+        self.slice(place, 1)?.first()
+    }
+
+    /// An array of `count` records; empty for 0.
+    #[must_use]
+    pub fn slice<T: Record>(&self, place: TailRef, count: usize) -> Option<&'m [T]> {
+        <[T]>::ref_from_bytes_with_elems(self.place(place, size_of::<T>(), count)?, count).ok()
+    }
+
+    #[inline(never)]
+    fn place(&self, place: TailRef, size: usize, count: usize) -> Option<&'m [u8]> {
+        if count == 0 {
+            return Some(&[]);
+        }
+        let distance = to_usize(place.0).checked_sub(self.after)?;
+        let start = self.bytes.len().checked_sub(distance)?;
+        self.bytes.get(start..start.checked_add(size.checked_mul(count)?)?)
+    }
+}

@@ -1,0 +1,27 @@
+//! Copies and exchanges that cannot panic, whatever the lengths.
+
+/// Copies the elements that both have room for, from the first on.
+pub(crate) fn copy<T: Copy>(to: &mut [T], from: &[T]) {
+    for (slot, &value) in to.iter_mut().zip(from) {
+        *slot = value;
+    }
+}
+
+/// Exchanges two elements; nothing if they are one, or not there.
+pub(crate) fn swap<T>(slots: &mut [T], one: usize, other: usize) {
+    if let Ok([one, other]) = slots.get_disjoint_mut([one, other]) {
+        core::mem::swap(one, other);
+    }
+}
+
+/// Splits where asked, or at the end if that is before.
+pub(crate) fn split<T>(slots: &[T], at: usize) -> (&[T], &[T]) {
+    slots.split_at_checked(at).unwrap_or((slots, &[]))
+}
+
+/// Splits where asked, or at the end if that is before.
+pub(crate) fn split_mut<T>(slots: &mut [T], at: usize) -> (&mut [T], &mut [T]) {
+    let at = at.min(slots.len());
+    // The minimum lies inside, so the fallback is for the compiler's sake.
+    slots.split_at_mut_checked(at).unwrap_or((&mut [], &mut []))
+}

@@ -1,0 +1,174 @@
+//! Loaded models.
+
+use crate::device::Shared;
+use crate::failure::{Answer, Failure};
+use crate::library::Library;
+use crate::session::{Session, physical};
+use loader_core::arch::Engine;
+use loader_core::container::guard;
+use loader_core::device::{CoreId, MemHandle};
+use loader_core::plan::CoreView;
+use loader_core::plan::record::{self, FeatureMap};
+use loader_std::loader::IoEntry;
+use loader_std::runtime::{Admission, CoreClaim};
+use loader_std::{LoadOptions, Loader, Memory};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A model on the device, and its logical core. Dropping it takes it off.
+#[derive(Debug)]
+pub(crate) struct Model {
+    loader: Arc<Loader<Shared>>,
+    h_nn: u32,
+    _claim: CoreClaim,
+    /// Index of its logical core, as the process counts.
+    pub(crate) vnc: u32,
+    pub(crate) io: Vec<IoTensor>,
+    pub(crate) cores: Vec<Core>,
+}
+
+/// An input or output as the graph manifest describes it.
+#[derive(Debug)]
+pub(crate) struct IoTensor {
+    pub(crate) name: Vec<u8>,
+    pub(crate) output: bool,
+    /// Public dtype code, which is also that of the interface.
+    pub(crate) dtype: u32,
+    pub(crate) shape: Vec<u32>,
+    pub(crate) size: u64,
+}
+
+impl IoTensor {
+    fn new(entry: &IoEntry, output: bool) -> Self {
+        let IoEntry { name, info } = entry;
+        let extents = usize::try_from(info.ndim.get()).unwrap_or(usize::MAX);
+        Self {
+            name: name.to_vec(),
+            output,
+            dtype: info.dtype.get(),
+            shape: info.shape.iter().take(extents).map(|extent| extent.get()).collect(),
+            size: info.size.get(),
+        }
+    }
+}
+
+/// What an execution needs to know about one physical core.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) core: CoreId,
+    pub(crate) inputs: Vec<Feature>,
+    pub(crate) outputs: Vec<Feature>,
+    pub(crate) binds: Vec<Bind>,
+}
+
+/// An input or output of one core.
+#[derive(Debug)]
+pub(crate) struct Feature {
+    pub(crate) name: Vec<u8>,
+    pub(crate) least: u64,
+    pub(crate) var: u32,
+}
+
+/// An operand that holds a template until an execution writes an address over it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bind {
+    pub(crate) block: MemHandle,
+    /// Bytes from the block's start.
+    pub(crate) at: u64,
+    pub(crate) var: u32,
+    /// Bytes from the tensor's start.
+    pub(crate) offset: u64,
+}
+
+/// A rank and a world size, which must make sense together.
+pub(crate) type Ranks = Option<(u32, u32)>;
+
+/// `nrt_load` and `nrt_load_collectives`: the guards of S0 in the reference's order, then all stages.
+pub(crate) fn load(
+    library: &Library,
+    bytes: Option<&[u8]>,
+    vnc: i32,
+    vnc_count: i32,
+    ranks: Ranks,
+) -> Answer<usize> {
+    let settings = &library.settings;
+    let mut refused = None;
+    let admitted = library.runtime().admit(vnc, vnc_count, || {
+        refused = ranks.and_then(|ranks| communicator(settings.root_comm, ranks).err());
+        let header = guard::buffer(bytes)?;
+        guard::lnc(&header, &settings.policy)?;
+        Ok(header)
+    });
+    // The communicator is asked before the file, so its refusal goes first.
+    if let Some(refused) = refused {
+        return Err(refused);
+    }
+    let Admission { core: claim, .. } = admitted?;
+    let session = library.session()?;
+    let core = physical(settings, claim.index().into())?;
+    let options = LoadOptions { core: core.0, policy: settings.policy, ..LoadOptions::default() };
+    let model = placed(&session, bytes.unwrap_or_default(), &options, claim)?;
+    Ok(session.models.insert(model))
+}
+
+/// Check 3 of S0, for collective loads (container.md §6).
+fn communicator(root_comm: bool, (rank, world): (u32, u32)) -> Answer {
+    if !root_comm {
+        return Err(Failure::invalid("a collective load needs NEURON_RT_ROOT_COMM_ID in the environment"));
+    }
+    if rank >= world {
+        return Err(Failure::invalid(format_args!("device {rank} does not belong to a world of {world}")));
+    }
+    Ok(())
+}
+
+fn placed(session: &Session, file: &[u8], options: &LoadOptions, claim: CoreClaim) -> Answer<Model> {
+    let loader = &session.loader;
+    let model = Memory::enough(|memory| {
+        let model = loader.load(file, memory, options)?;
+        let cores = model.plan().cores().map(|view| Core::new(&view)).collect();
+        let used = loader.acquire(model.h_nn())?;
+        let inputs = used.inputs().iter().map(|entry| IoTensor::new(entry, false));
+        let io = inputs.chain(used.outputs().iter().map(|entry| IoTensor::new(entry, true))).collect();
+        drop(used);
+        Ok((model.keep(), cores, io))
+    });
+    let (h_nn, cores, io) = model?;
+    Ok(Model { loader: Arc::clone(loader), h_nn, vnc: claim.index().into(), _claim: claim, io, cores })
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        // Nobody else has the handle, so it is known and not in use.
+        let _ = self.loader.unload(self.h_nn, Duration::ZERO);
+    }
+}
+
+impl Core {
+    fn new(view: &CoreView<'_>) -> Self {
+        let features = |all: &[FeatureMap]| {
+            let feature = |map: &FeatureMap| Feature {
+                name: map.name.as_bytes().to_vec(),
+                least: map.min_size.get(),
+                var: map.var_id.get(),
+            };
+            all.iter().map(feature).collect()
+        };
+        Self {
+            core: view.core(),
+            inputs: features(view.inputs()),
+            outputs: features(view.outputs()),
+            binds: binds(view),
+        }
+    }
+}
+
+fn binds(view: &CoreView<'_>) -> Vec<Bind> {
+    let place = |bind: &record::Bind| {
+        let engine = Engine::ALL.get(usize::from(bind.engine))?;
+        let (_, block) = view.image(*engine)?;
+        let at = block.skip.get().checked_add(bind.at()?)?;
+        Some(Bind { block: block.handle(), at, var: bind.var.get(), offset: bind.off.get() })
+    };
+    view.binds().iter().filter_map(place).collect()
+}

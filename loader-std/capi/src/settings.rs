@@ -1,0 +1,178 @@
+//! What the environment says, read once per process.
+
+use crate::failure::{Answer, Failure};
+use loader_core::arch::Arch;
+use loader_core::policy::Policy;
+use loader_std::environment::allow_legacy;
+use neuron_drivers::sim::Config;
+use std::ffi::OsString;
+
+/// Logical cores that a process can have: the claims are bits of one number.
+const MOST_CORES: u16 = 128;
+
+/// The settings of a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Settings {
+    /// The simulated device.
+    pub(crate) device: Config,
+    /// Physical cores of a logical core.
+    pub(crate) lnc: u16,
+    /// Logical cores that the process may use, by the index that its calls use.
+    pub(crate) visible: Vec<u16>,
+    /// What a load goes by.
+    pub(crate) policy: Policy,
+    /// `NEURON_RT_ROOT_COMM_ID` is there, as collective loads ask (container.md §6).
+    pub(crate) root_comm: bool,
+}
+
+impl Settings {
+    /// Reads the variables through `get`.
+    pub(crate) fn read(get: impl Fn(&str) -> Option<OsString>) -> Answer<Self> {
+        let text = |name: &str| -> Answer<Option<String>> {
+            let text = get(name).map(OsString::into_string).transpose();
+            let text = text.map_err(|_| Failure::invalid(format_args!("{name} is not UTF-8")))?;
+            Ok(text.filter(|text| !text.is_empty()))
+        };
+        let device = device(text("NEFFLOAD_DEVICE")?.as_deref().unwrap_or("sim"))?;
+        let lnc = lnc(text("NEURON_LOGICAL_NC_CONFIG")?.as_deref(), device.arch)?;
+        let total = device.cores / lnc;
+        let listed = text("NEURON_RT_VISIBLE_CORES")?;
+        let counted = text("NEURON_RT_NUM_CORES")?;
+        let visible = match (listed, counted) {
+            (Some(list), _) => cores(&list, total)?,
+            (None, Some(count)) => (0..count_of(&count, total)?).collect(),
+            (None, None) => (0..total).collect(),
+        };
+        let flag = |name: &str| allow_legacy(get(name).as_deref());
+        let policy = Policy {
+            host_arch: Some(device.arch),
+            lnc: Some(lnc.into()),
+            verify_digest: flag("NEURON_RT_VALIDATE_HASH"),
+            allow_legacy: flag("NEURON_RT_ALLOW_LEGACY_NEFF"),
+            ..Policy::DEFAULT
+        };
+        let root_comm = get("NEURON_RT_ROOT_COMM_ID").is_some_and(|value| !value.is_empty());
+        Ok(Self { device, lnc, visible, policy, root_comm })
+    }
+
+    /// Logical cores of the device.
+    pub(crate) const fn total(&self) -> u16 {
+        self.device.cores / self.lnc
+    }
+}
+
+/// `sim[:ARCH[:CORES]]`.
+fn device(text: &str) -> Answer<Config> {
+    let wrong = |what: &str| {
+        Failure::invalid(format_args!(
+            "NEFFLOAD_DEVICE is `{text}`: {what}; write sim, sim:ARCH or sim:ARCH:CORES"
+        ))
+    };
+    let mut parts = text.split(':');
+    if parts.next() != Some("sim") {
+        return Err(wrong("this library drives the simulated device only"));
+    }
+    let name = parts.next().unwrap_or("cayman");
+    let arch = Arch::ALL.into_iter().find(|arch| arch.name() == name);
+    let mut config = Config::flat(arch.ok_or_else(|| wrong("ARCH is sunda, cayman or mariana"))?);
+    if let Some(cores) = parts.next() {
+        let cores = cores.parse().ok().filter(|cores| (1..=MOST_CORES).contains(cores));
+        config.cores = cores.ok_or_else(|| wrong("CORES is a number from 1 to 128"))?;
+    }
+    match parts.next() {
+        Some(_) => Err(wrong("something follows CORES")),
+        None => Ok(config),
+    }
+}
+
+/// The size of a logical core: by default 1 on sunda and 2 on its successors, as on the platforms.
+fn lnc(text: Option<&str>, arch: Arch) -> Answer<u16> {
+    match (text, arch) {
+        (Some("1"), _) | (None, Arch::Sunda) => Ok(1),
+        (Some("2"), _) | (None, _) => Ok(2),
+        (Some(other), _) => {
+            Err(Failure::invalid(format_args!("NEURON_LOGICAL_NC_CONFIG is `{other}`; it must be 1 or 2")))
+        }
+    }
+}
+
+fn count_of(text: &str, total: u16) -> Answer<u16> {
+    text.parse().ok().filter(|count| (1..=total).contains(count)).ok_or_else(|| {
+        Failure::invalid(format_args!(
+            "NEURON_RT_NUM_CORES is `{text}`; it must be a number from 1 to {total}"
+        ))
+    })
+}
+
+/// `0-3,6`: single cores and ranges, each once.
+fn cores(text: &str, total: u16) -> Answer<Vec<u16>> {
+    let wrong = || {
+        let what = "it must list logical cores once each, as in 0-3,6, below";
+        Failure::invalid(format_args!("NEURON_RT_VISIBLE_CORES is `{text}`; {what} {total}"))
+    };
+    let mut cores = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let number =
+            |text: &str| text.trim().parse::<u16>().ok().filter(|core| *core < total).ok_or_else(wrong);
+        for core in number(first)?..=number(last)? {
+            if cores.contains(&core) {
+                return Err(wrong());
+            }
+            cores.push(core);
+        }
+    }
+    if cores.is_empty() { Err(wrong()) } else { Ok(cores) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Settings;
+    use crate::failure::Answer;
+    use loader_core::arch::Arch;
+
+    fn read(variables: &[(&str, &str)]) -> Answer<Settings> {
+        Settings::read(|name| variables.iter().find(|pair| pair.0 == name).map(|pair| pair.1.into()))
+    }
+
+    #[test]
+    fn the_default_is_a_simulated_cayman_with_four_logical_cores() {
+        let settings = read(&[]).unwrap();
+        assert_eq!((settings.device.arch, settings.device.cores, settings.lnc), (Arch::Cayman, 8, 2));
+        assert_eq!((settings.total(), settings.visible), (4, vec![0, 1, 2, 3]));
+        assert!(!settings.policy.verify_digest && !settings.root_comm);
+    }
+
+    #[test]
+    fn every_variable_counts() {
+        let settings = read(&[
+            ("NEFFLOAD_DEVICE", "sim:sunda:16"),
+            ("NEURON_RT_VISIBLE_CORES", "4-6,9"),
+            ("NEURON_RT_VALIDATE_HASH", "true"),
+            ("NEURON_RT_ROOT_COMM_ID", "127.0.0.1:4000"),
+        ]);
+        let settings = settings.unwrap();
+        assert_eq!((settings.lnc, settings.total(), settings.visible), (1, 16, vec![4, 5, 6, 9]));
+        assert!(settings.policy.verify_digest && settings.root_comm);
+        assert_eq!(read(&[("NEURON_RT_NUM_CORES", "2")]).unwrap().visible, [0, 1]);
+        assert_eq!(read(&[("NEURON_LOGICAL_NC_CONFIG", "1")]).unwrap().total(), 8);
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_its_name() {
+        for (name, value) in [
+            ("NEFFLOAD_DEVICE", "/dev/neuron0"),
+            ("NEFFLOAD_DEVICE", "sim:v9"),
+            ("NEFFLOAD_DEVICE", "sim:cayman:0"),
+            ("NEFFLOAD_DEVICE", "sim:cayman:8:x"),
+            ("NEURON_LOGICAL_NC_CONFIG", "3"),
+            ("NEURON_RT_NUM_CORES", "5"),
+            ("NEURON_RT_VISIBLE_CORES", "0,0"),
+            ("NEURON_RT_VISIBLE_CORES", "3-1"),
+            ("NEURON_RT_VISIBLE_CORES", "4"),
+        ] {
+            let failure = read(&[(name, value)]).unwrap_err();
+            assert!(failure.text.starts_with(name), "{name}={value}: {}", failure.text);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The array that `nrt_get_model_tensor_info` gives: one allocation with a count, the records, then all shapes.
+
+use crate::model::IoTensor;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Bytes of a record's name, the final NUL included.
+const NAME: usize = 256;
+/// Bytes of one record.
+pub(crate) const RECORD: usize = NAME + 40;
+/// Bytes before the first record.
+pub(crate) const HEAD: usize = 8;
+
+/// Arrays that programs hold. They outlive a close, because a program may still read them.
+static LENT: Mutex<BTreeMap<usize, Vec<u64>>> = Mutex::new(BTreeMap::new());
+
+fn lent() -> MutexGuard<'static, BTreeMap<usize, Vec<u64>>> {
+    LENT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes the array of a model's inputs and outputs and gives its address. A name that does not fit is cut at
+/// 255 bytes.
+pub(crate) fn lend(tensors: &[IoTensor]) -> usize {
+    let records = HEAD + RECORD * tensors.len();
+    let extents: usize = tensors.iter().map(|tensor| tensor.shape.len()).sum();
+    // Words, because the records hold 64-bit fields; the buffer of a vector does not move with it.
+    let mut words = vec![0u64; records / 8 + extents.div_ceil(2)];
+    let address = words.as_mut_ptr().expose_provenance();
+    let bytes = image(tensors, address + records);
+    for (word, eight) in words.iter_mut().zip(bytes.chunks(8)) {
+        let mut full = [0; 8];
+        full[..eight.len()].copy_from_slice(eight);
+        *word = u64::from_ne_bytes(full);
+    }
+    lent().insert(address, words);
+    address
+}
+
+/// Frees an array; false if there is none at that address.
+pub(crate) fn take_back(address: usize) -> bool {
+    lent().remove(&address).is_some()
+}
+
+/// The bytes of the whole array; shapes begin at `shapes`.
+fn image(tensors: &[IoTensor], mut shapes: usize) -> Vec<u8> {
+    let mut bytes = (tensors.len() as u64).to_ne_bytes().to_vec();
+    for tensor in tensors {
+        let mut name = [0; NAME];
+        let fits = tensor.name.len().min(NAME - 1);
+        name[..fits].copy_from_slice(&tensor.name[..fits]);
+        bytes.extend(name);
+        bytes.extend(u32::from(tensor.output).to_ne_bytes());
+        bytes.extend([0; 4]);
+        bytes.extend(tensor.size.to_ne_bytes());
+        bytes.extend(tensor.dtype.to_ne_bytes());
+        bytes.extend([0; 4]);
+        bytes.extend((if tensor.shape.is_empty() { 0 } else { shapes as u64 }).to_ne_bytes());
+        bytes.extend((tensor.shape.len() as u32).to_ne_bytes());
+        bytes.extend([0; 4]);
+        shapes += 4 * tensor.shape.len();
+    }
+    for extent in tensors.iter().flat_map(|tensor| &tensor.shape) {
+        bytes.extend(extent.to_ne_bytes());
+    }
+    bytes
+}

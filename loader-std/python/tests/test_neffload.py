@@ -1,0 +1,88 @@
+"""The wheel as a program uses it, on the fixtures and, where they are there, on the sample trees."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+import neffload
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+FIXTURES = sorted((ROOT / "tests" / "fixtures").glob("*.neff"))
+SHARED = pathlib.Path(os.environ.get("NEFFLOAD_SHARED", ROOT.parent / "shared"))
+SAMPLES = sorted((SHARED / "samples").glob("*/expected.json"))
+COMMAND = os.environ.get("NEFFLOAD")
+
+
+def packed(expected, folder):
+    """The tree of a sample as a file."""
+    if COMMAND is None:
+        pytest.skip("NEFFLOAD names no neffload command to pack the trees with")
+    path = folder / (expected.parent.name + ".neff")
+    subprocess.run([COMMAND, "pack", expected.parent / "neff", path, "--json"], check=True, capture_output=True)
+    return path
+
+
+@pytest.mark.parametrize("expected", SAMPLES, ids=lambda path: path.parent.name)
+def test_neffinfo_gives_the_expected_values(expected, tmp_path):
+    info = neffload.NeffInfo(packed(expected, tmp_path))
+    for getter, value in json.loads(expected.read_text())["neffinfo"].items():
+        if "." in getter:
+            continue
+        name = {"kelf_nodes": "kelfNodes"}.get(getter, getter)
+        refusal = value["error"] if isinstance(value, dict) and "error" in value else None
+        if refusal is not None or value is None:
+            with pytest.raises(neffload.Refused) as caught:
+                getattr(info, name)()
+            assert str(caught.value).startswith(refusal or "")
+            assert caught.value.code
+        elif name == "getCCRankWorldSize":
+            assert info.get(name) == value
+            assert info.getCCRankWorldSize() == value["world_size"]
+        else:
+            assert getattr(info, name)() == value, getter
+
+
+@pytest.mark.parametrize("expected", SAMPLES, ids=lambda path: path.parent.name)
+def test_memory_gives_the_expected_values(expected, tmp_path):
+    wanted = json.loads(expected.read_text())["memory"]
+    assert neffload.memory(packed(expected, tmp_path))["total_one_graph"] == wanted["total_one_graph"]
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+def test_fixtures(path):
+    assert neffload.verify(path)["verdict"]["accepted"] is True
+    document = neffload.inspect(path, digests=True)
+    assert document["schema"] == "neffload.inspect/1"
+    assert len(document["table"][0]["sha256"]) == 64
+    info = neffload.NeffInfo.parseFile(str(path))
+    assert info.members() == [member["name"] for member in document["table"]]
+    assert json.loads(info.findInNeff("neff.json")) == info.getNeffJson()
+    assert info.getNeffFile() == str(path) and path.name in repr(info)
+    assert neffload.memory(path, page_size=512 << 20)["page_bytes"] == 512 << 20
+
+
+def test_damage_and_absence(tmp_path):
+    whole = FIXTURES[0].read_bytes()
+    half = tmp_path / "half.neff"
+    half.write_bytes(whole[: len(whole) // 2])
+    verdict = neffload.verify(half)["verdict"]
+    assert verdict["accepted"] is False and verdict["code"].startswith("C")
+    with pytest.raises(neffload.Refused):
+        neffload.NeffInfo(half)
+    with pytest.raises(neffload.Refused):
+        neffload.memory(half)
+    for call in (neffload.NeffInfo, neffload.inspect, neffload.memory, neffload.verify):
+        with pytest.raises(OSError):
+            call(tmp_path / "absent.neff")
+    assert issubclass(neffload.Refused, ValueError)
+
+
+def test_the_stub_names_what_the_module_has():
+    stub = pathlib.Path(neffload.__file__).with_name("__init__.pyi").read_text()
+    for name in neffload.__all__:
+        assert name in stub
+    for name in dir(neffload.NeffInfo):
+        if not name.startswith("_"):
+            assert f"def {name}(" in stub, name

@@ -1,0 +1,194 @@
+//! `diff` for people: one line per section, names where there are few of them.
+
+use super::DiffArguments;
+use crate::output::{Align, Count, Output, Paint, Size, Table, verdict};
+use crate::trouble::Trouble;
+use loader_std::diff::{Blocks, Comparison, Difference, Names, Snapshot, Stream, Subgraph};
+use serde_json::Value;
+
+/// Names that a line lists; the rest is a number.
+const NAMED: usize = 4;
+/// Characters of one value.
+const VALUE: usize = 40;
+
+pub(super) fn print(
+    arguments: &DiffArguments,
+    files: [&Snapshot; 2],
+    comparison: &Comparison,
+    output: &mut Output,
+) -> Result<(), Trouble> {
+    let style = output.style();
+    let name = |path: &std::path::Path| style.paint(Paint::Bold, path.display());
+    let word =
+        if comparison.equal { style.paint(Paint::Good, "same") } else { style.paint(Paint::Warn, "differ") };
+    output.line(format_args!("{} → {}  {word}", name(&arguments.a), name(&arguments.b)))?;
+    for (path, file) in [&arguments.a, &arguments.b].into_iter().zip(files) {
+        if let Some(refused) = &file.refusal {
+            let why = verdict::refusal_line(refused, refused, style);
+            output.line(format_args!("  {}: {why}", path.display()))?;
+        }
+    }
+    if !comparison.equal {
+        output.table(&sections(comparison))?;
+    }
+    Ok(())
+}
+
+fn sections(comparison: &Comparison) -> Table {
+    let mut table = Table::new(&[("", Align::Left), ("", Align::Left)]);
+    let mut section = |name: &str, what: Vec<String>| {
+        for (at, line) in what.into_iter().enumerate() {
+            table.row([if at == 0 { format!("  {name}") } else { String::new() }, line]);
+            table.paint(0, Paint::Dim);
+        }
+    };
+    section("header", header(&comparison.header));
+    section("members", names(&comparison.members, false));
+    section("graph", values(&comparison.graph));
+    for (word, list) in [("added", &comparison.subgraphs_added), ("removed", &comparison.subgraphs_removed)] {
+        section("subgraphs", list.iter().map(|name| format!("{word}: {}", shown(name))).collect());
+    }
+    for subgraph in comparison.subgraphs.iter().filter(|subgraph| !subgraph.is_empty()) {
+        for (name, what) in of_subgraph(subgraph) {
+            section(&format!("{} {name}", shown(&subgraph.name)), what);
+        }
+    }
+    section("memory", memory(&comparison.memory));
+    table
+}
+
+fn of_subgraph(subgraph: &Subgraph) -> [(&'static str, Vec<String>); 7] {
+    let shifted = subgraph.shifted.iter().map(|run| {
+        let ids = if run.first == run.last {
+            format!("id {}", run.first)
+        } else {
+            format!("ids {} to {}", run.first, run.last)
+        };
+        format!("{ids} moved by {:+}", run.by)
+    });
+    let constants =
+        subgraph.constants.iter().map(|constant| format!("`{}` has another content", shown(&constant.name)));
+    [
+        ("settings", values(&subgraph.settings)),
+        ("variables", names(&subgraph.variables, true)),
+        ("variable ids", few(shifted)),
+        ("constants", few(constants)),
+        ("queues", names(&subgraph.queues, true)),
+        ("blocks", blocks(&subgraph.blocks)),
+        ("instructions", subgraph.instructions.iter().map(stream).collect()),
+    ]
+}
+
+/// The first lines, and how many more there are.
+fn few(lines: impl Iterator<Item = String>) -> Vec<String> {
+    let mut lines: Vec<String> = lines.collect();
+    if lines.len() > NAMED + 1 {
+        let more = lines.len() - NAMED;
+        lines.truncate(NAMED);
+        lines.push(format!("and {more} more, see --json"));
+    }
+    lines
+}
+
+fn value(value: &Value) -> String {
+    let text = match value {
+        Value::Null => "nothing".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let text = shown(&text);
+    if text.chars().count() <= VALUE { text } else { text.chars().take(VALUE - 1).chain(['…']).collect() }
+}
+
+fn difference(difference: &Difference) -> String {
+    let Difference { key, a, b } = difference;
+    match (a, b) {
+        (Value::Null, Value::Object(_)) => return format!("{}: added", shown(key)),
+        (Value::Object(_), Value::Null) => return format!("{}: removed", shown(key)),
+        _ => {}
+    }
+    format!("{}: {} → {}", shown(key), value(a), value(b))
+}
+
+fn values(found: &[Difference]) -> Vec<String> {
+    few(found.iter().map(difference))
+}
+
+/// The stored digest is part of the hash field, so one of them says it.
+fn header(found: &[Difference]) -> Vec<String> {
+    let once = |difference: &&Difference| !["hash", "digest.stored"].contains(&difference.key.as_str());
+    few(found.iter().filter(once).map(difference))
+}
+
+/// `detail` says for what is in both files how it differs.
+fn names(found: &Names, detail: bool) -> Vec<String> {
+    let list = |word: &str, names: Vec<&str>| {
+        let some: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{}`", shown(name))).collect();
+        let more = names.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!names.is_empty()).then(|| format!("{word}: {}{more}", some.join(", ")))
+    };
+    let added = list("added", found.added.iter().map(String::as_str).collect());
+    let removed = list("removed", found.removed.iter().map(String::as_str).collect());
+    let mut lines: Vec<String> = added.into_iter().chain(removed).collect();
+    let changed = &found.changed;
+    if detail {
+        let each = changed.iter().map(|thing| {
+            let how: Vec<String> = thing.differences.iter().map(difference).collect();
+            format!("`{}` {}", shown(&thing.name), few(how.into_iter()).join(", "))
+        });
+        lines.extend(few(each));
+    } else {
+        lines.extend(list("changed", changed.iter().map(|thing| thing.name.as_str()).collect()));
+    }
+    lines
+}
+
+fn blocks(found: &Blocks) -> Vec<String> {
+    let sides = [("added", &found.added), ("removed", &found.removed), ("changed", &found.changed)];
+    let lines = sides.into_iter().filter(|(_, blocks)| !blocks.is_empty()).map(|(word, blocks)| {
+        let some: Vec<String> = blocks
+            .iter()
+            .take(NAMED)
+            .map(|block| format!("{} {}:{}", block.engine, shown(&block.queue), block.id))
+            .collect();
+        let more = blocks.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{word}: {}{more}", some.join(", "))
+    });
+    lines.collect()
+}
+
+fn stream(stream: &Stream) -> String {
+    let span = |[first, end]: [usize; 2]| match end - first {
+        0 => format!("before {first}"),
+        1 => first.to_string(),
+        _ => format!("{first} to {}", end - 1),
+    };
+    let ranges = stream.ranges.iter().take(NAMED).map(|[a, b]| {
+        if a == b { format!("slots {}", span(*a)) } else { format!("slots {} → {}", span(*a), span(*b)) }
+    });
+    let more = stream.ranges.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more ranges") } else { String::new() };
+    let [a, b] = stream.slots;
+    let count = if a == b {
+        Count(a as u64, "slot").to_string()
+    } else {
+        format!("{a} → {}", Count(b as u64, "slot"))
+    };
+    format!("{}, {count}: {}{more}", stream.engine, ranges.collect::<Vec<_>>().join(", "))
+}
+
+/// The totals, in units for people.
+fn memory(found: &[Difference]) -> Vec<String> {
+    let totals = found.iter().filter(|difference| !difference.key.starts_with("cores"));
+    few(totals.map(|difference| {
+        let size = |side: &Value| side.as_u64().map_or_else(|| value(side), |bytes| Size(bytes).to_string());
+        format!("{}: {} → {}", difference.key.replace('_', " "), size(&difference.a), size(&difference.b))
+    }))
+}
+
+/// A name from a file with control characters made visible.
+fn shown(text: &str) -> String {
+    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+}

@@ -1,0 +1,51 @@
+//! `neffload report`: one page about a file, for a browser.
+
+mod facts;
+mod html;
+mod load;
+mod map;
+mod page;
+mod sections;
+
+use crate::Answer;
+use crate::files::hold;
+use crate::output::{Document, Output, Size};
+use crate::trouble::Trouble;
+use clap::Args;
+use loader_std::file::Input;
+use std::fs;
+use std::path::PathBuf;
+
+/// Arguments of `report`.
+#[derive(Args, Debug)]
+pub(crate) struct ReportArguments {
+    /// File, `FILE@OFFSET`, or `-` for standard input
+    file: PathBuf,
+    /// The page to write, one self-contained HTML file
+    #[arg(long, short, value_name = "OUT.html")]
+    out: Option<PathBuf>,
+}
+
+/// Runs `report`. `--json` prints the figures of the page; with `-o` too both are made.
+pub(crate) fn run(arguments: &ReportArguments, output: &mut Output) -> Result<Answer, Trouble> {
+    if arguments.out.is_none() && !output.json() {
+        return Err(Trouble::Usage("where to? `neffload report FILE -o OUT.html`".to_owned()));
+    }
+    let mut input = Input::open(&arguments.file).map_err(Trouble::at(&arguments.file))?;
+    let file = hold(&arguments.file, &mut input, output)?;
+    let document = facts::gather(&arguments.file, &file)?;
+    if let Some(out) = &arguments.out {
+        let page = page::render(&document.clone().into_value());
+        fs::write(out, &page).map_err(Trouble::at(out))?;
+        output.remark(format_args!("{}: {}", out.display(), Size(page.len() as u64)));
+    }
+    if output.json() {
+        output.document(&document)?;
+    }
+    Ok(answer(&document))
+}
+
+/// The page of a refused file says why; that is still a refusal.
+fn answer(document: &Document) -> Answer {
+    if document.get("verdict")["accepted"] == true { Answer::Done } else { Answer::Refused }
+}

@@ -1,0 +1,110 @@
+//! The figures of the page: the document of `report --json`.
+
+use super::load;
+use crate::output::Document;
+use crate::trouble::Trouble;
+use loader_core::arch::Engine;
+use loader_core::container::MemberTable;
+use loader_core::manifest::Definition;
+use loader_core::policy::Policy;
+use loader_std::inspect::{Question, document as inspect};
+use loader_std::members::{Members, Unpacked};
+use loader_std::memory::{Estimate, Page};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Bytes of an instruction slot.
+const SLOT: usize = 64;
+/// Members that the page shows one by one.
+const MOST_MEMBERS: usize = 20;
+/// Warnings that the page shows.
+const MOST_WARNINGS: usize = 40;
+
+/// Everything that the page says about a file.
+pub(super) fn gather(path: &Path, file: &[u8]) -> Result<Document, Trouble> {
+    let policy = Policy { verify_digest: false, report_digest: true, tooling: true, ..Policy::DEFAULT };
+    let question = Question { wanted: |name| name.ends_with(b".bin"), ..Question::new(&policy) };
+    let mut mixes = Vec::new();
+    let mut memory = Value::Null;
+    let inspected = inspect(
+        &mut &file[..],
+        question,
+        |_| {},
+        |manifest, table, members| {
+            mixes = manifest.definitions().map(|definition| mix(&definition, table, members)).collect();
+            memory = Estimate::of(members, Page::default()).map_or(Value::Null, |estimate| json!(estimate));
+        },
+    );
+    let inspected = Document::of("inspect", inspected.map_err(|error| Trouble::Usage(error.to_string()))?);
+    let mut document = Document::new("report");
+    document.set("name", path.display().to_string());
+    for key in ["file", "header", "features", "digest", "payload", "verdict", "kelf", "io"] {
+        document.set(key, inspected.get(key).clone());
+    }
+    document.set("members", members(inspected.get("table")));
+    document.set("subgraphs", subgraphs(inspected.get("subgraphs"), mixes));
+    document.set("memory", memory);
+    let accepted = document.get("verdict")["accepted"] == true;
+    let loaded = if accepted { load::load(file, inspected.get("subgraphs")) } else { Value::Null };
+    document.set("load", loaded);
+    let warnings = inspected.get("warnings").as_array().cloned().unwrap_or_default();
+    let more = warnings.len().saturating_sub(MOST_WARNINGS);
+    document.set("warnings", warnings.into_iter().take(MOST_WARNINGS).collect::<Vec<_>>());
+    document.set("more_warnings", more);
+    Ok(document)
+}
+
+/// The largest members, and the rest together.
+fn members(table: &Value) -> Value {
+    let bytes = |member: &Value| member["size"].as_u64().unwrap_or(0);
+    let mut all: Vec<&Value> = table.as_array().into_iter().flatten().collect();
+    let total: u64 = all.iter().map(|member| bytes(member)).sum();
+    all.sort_by_key(|member| std::cmp::Reverse(bytes(member)));
+    let rest = all.split_off(all.len().min(MOST_MEMBERS));
+    let shown: Vec<Value> =
+        all.iter().map(|member| json!({ "name": member["name"], "bytes": member["size"] })).collect();
+    let rest_bytes: u64 = rest.iter().map(|member| bytes(member)).sum();
+    json!({
+        "count": shown.len() + rest.len(),
+        "bytes": total,
+        "largest": shown,
+        "rest": { "count": rest.len(), "bytes": rest_bytes },
+    })
+}
+
+/// What the page says about a subgraph, and its instruction mix.
+fn subgraphs(all: &Value, mixes: Vec<Value>) -> Value {
+    let list = all.as_array().into_iter().flatten().zip(mixes);
+    list.map(|(subgraph, mix)| {
+        json!({
+            "name": subgraph["name"],
+            "def_version": subgraph["def_version"],
+            "variables": subgraph["var"]["count"],
+            "by_type": subgraph["var"]["by_type"],
+            "queues": subgraph["dma_queues"].as_object().map_or(0, serde_json::Map::len),
+            "engines": mix,
+        })
+    })
+    .collect()
+}
+
+/// Slots per opcode, the most frequent first, for every engine with instructions.
+fn mix(definition: &Definition<'_>, table: &MemberTable<'_>, members: &Unpacked) -> Value {
+    let engines = Engine::ALL.into_iter().filter_map(|engine| {
+        let stream = members.content(table.get(definition.engine(engine).blob?)?.name)?;
+        let mut counts = [0u64; 256];
+        for opcode in stream.chunks(SLOT).filter_map(|slot| slot.first()) {
+            counts[usize::from(*opcode)] += 1;
+        }
+        let mut opcodes: Vec<(usize, u64)> =
+            counts.into_iter().enumerate().filter(|(_, count)| *count > 0).collect();
+        opcodes.sort_by_key(|(opcode, count)| (std::cmp::Reverse(*count), *opcode));
+        let opcodes: Vec<Value> = opcodes
+            .into_iter()
+            .map(|(opcode, count)| json!({ "opcode": format!("{opcode:#04x}"), "slots": count }))
+            .collect();
+        let slots = stream.len().div_ceil(SLOT);
+        (slots > 0).then(|| json!({ "engine": engine.key(), "slots": slots, "opcodes": opcodes }))
+    });
+    engines.collect()
+}

@@ -1,0 +1,188 @@
+//! Sections with bars and maps.
+
+use super::tables::{open, variables};
+use crate::report::html::{Html, escaped};
+use crate::report::map::KINDS;
+use std::fmt::Write;
+
+/// Opcodes that have a colour of their own in an engine's bar.
+const COLOURED: usize = 6;
+/// Width of a strip in its own units.
+const WIDTH: f64 = 1000.0;
+
+/// A length in percent of the longest one.
+fn percent(part: u64, whole: u64) -> String {
+    format!("{:.3}%", 100.0 * part as f64 / whole.max(1) as f64)
+}
+
+/// One bar.
+fn bar(html: &mut Html<'_>, part: u64, whole: u64) {
+    html.raw(format!("<i><i style=\"width:{}\"></i></i>", percent(part, whole)));
+}
+
+/// Members by size.
+pub(in crate::report) fn members(html: &mut Html<'_>) {
+    if html.len("/members/largest") == 0 {
+        return;
+    }
+    open(html, "Members", "What the archive holds, the largest first.");
+    let rest = html.number_at("/members/rest/bytes");
+    let most = html.number_at("/members/largest/0/bytes").max(rest);
+    html.raw("<div class=\"bars\">");
+    for at in 0..html.len("/members/largest") {
+        let member = format!("/members/largest/{at}");
+        html.raw("<div><span>").word(&format!("{member}/name")).raw("</span>");
+        bar(html, html.number_at(&format!("{member}/bytes")), most);
+        html.raw("<em>").size(&format!("{member}/bytes")).raw("</em></div>");
+    }
+    if html.number_at("/members/rest/count") > 0 {
+        html.raw("<div><span class=\"rest\">")
+            .count("/members/rest/count")
+            .raw(" smaller ones together</span>");
+        bar(html, rest, most);
+        html.raw("<em>").size("/members/rest/bytes").raw("</em></div>");
+    }
+    html.raw("</div></section>");
+}
+
+/// The memory of each core: what it is spent on, and where everything lies.
+pub(in crate::report) fn memory(html: &mut Html<'_>) {
+    let cores = html.len("/load/cores");
+    if cores == 0 {
+        return;
+    }
+    open(
+        html,
+        "Device memory",
+        "Every block of each core, in address order and to scale. Point at a block for its name, class, address and size.",
+    );
+    for core in 0..cores {
+        let base = format!("/load/cores/{core}");
+        html.raw("<h3>Core ").count(&format!("{base}/core")).raw(", ").word(&format!("{base}/subgraph"));
+        html.raw(" · ").size(&format!("{base}/map/granted")).raw("</h3>");
+        map(html, &base);
+        variables(html, &base);
+    }
+    html.raw("</section>");
+}
+
+fn map(html: &mut Html<'_>, base: &str) {
+    let close_up = html.number_at(&format!("{base}/map/close_up/count"));
+    let count = html.len(&format!("{base}/map/blocks"));
+    html.raw("<figure class=\"map\"><figcaption>All of it: ")
+        .size(&format!("{base}/map/span"))
+        .raw(" wide</figcaption>");
+    strip(html, base, false);
+    html.raw("<div class=\"ends mono\">")
+        .word(&format!("{base}/map/first"))
+        .word(&format!("{base}/map/end"))
+        .raw("</div>");
+    if close_up > 0 && close_up < count as u64 {
+        html.raw("<figcaption>Close-up: the ").count(&format!("{base}/map/close_up/count"));
+        html.raw(" smaller blocks side by side, ")
+            .size(&format!("{base}/map/close_up/bytes"))
+            .raw(" wide</figcaption>");
+        strip(html, base, true);
+    }
+    html.raw("<output>&nbsp;</output>");
+    legend(html, base);
+    if html.number_at(&format!("{base}/map/rest/count")) > 0 {
+        html.raw("<p class=\"quiet\">Not drawn: the ").count(&format!("{base}/map/rest/count"));
+        html.raw(" smallest blocks, ").size(&format!("{base}/map/rest/bytes")).raw("</p>");
+    }
+    html.raw("</figure>");
+}
+
+fn legend(html: &mut Html<'_>, base: &str) {
+    html.raw("<ul class=\"legend\">");
+    for at in 0..html.len(&format!("{base}/map/kinds")) {
+        let kind = format!("{base}/map/kinds/{at}");
+        let name = html.at(&format!("{kind}/kind")).as_str().unwrap_or_default();
+        let class = KINDS.iter().find(|kind| **kind == name).copied().unwrap_or("other");
+        html.raw(format!("<li><i class=\"{class}\"></i>")).word(&format!("{kind}/kind")).raw(" ");
+        html.size(&format!("{kind}/bytes"))
+            .raw(" <small>in ")
+            .count(&format!("{kind}/count"))
+            .raw("</small></li>");
+    }
+    html.raw("</ul>");
+}
+
+/// The blocks as rectangles: at their offsets, or side by side without the large ones.
+fn strip(html: &mut Html<'_>, base: &str, close_up: bool) {
+    let blocks = html.at(&format!("{base}/map/blocks")).as_array();
+    let whole = html.number_at(&format!("{base}/map/{}", if close_up { "close_up/bytes" } else { "span" }));
+    let scale = WIDTH / whole.max(1) as f64;
+    html.raw(format!("<svg class=\"strip\" viewBox=\"0 0 {WIDTH} 46\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"memory map\">"));
+    let mut packed = 0;
+    let mut drawn = String::new();
+    for block in blocks.into_iter().flatten() {
+        let number = |key: &str| block[key].as_u64().unwrap_or(0);
+        if close_up && block["close_up"] != true {
+            continue;
+        }
+        let offset = if close_up { packed } else { number("offset") };
+        packed += number("granted");
+        let word = |key: &str| escaped(block[key].as_str().unwrap_or_default());
+        let (x, wide) = (offset as f64 * scale, (number("granted") as f64 * scale).max(0.6));
+        let _ = write!(
+            drawn,
+            "<rect class=\"{kind}\" x=\"{x:.2}\" width=\"{wide:.2}\" height=\"46\"><title>{} · {kind} · {} · {} bytes</title></rect>",
+            word("name"),
+            word("address"),
+            number("size"),
+            kind = word("kind"),
+        );
+    }
+    html.raw(drawn).raw("</svg>");
+}
+
+/// What the engines do: slots by opcode.
+pub(in crate::report) fn instructions(html: &mut Html<'_>) {
+    let subgraphs = html.len("/subgraphs");
+    let any = (0..subgraphs).any(|at| html.len(&format!("/subgraphs/{at}/engines")) > 0);
+    if !any {
+        return;
+    }
+    open(
+        html,
+        "Instructions",
+        "Slots of 64 bytes in each engine's stream, by opcode. The most frequent come first.",
+    );
+    for at in 0..subgraphs {
+        let base = format!("/subgraphs/{at}");
+        if html.len(&format!("{base}/engines")) == 0 {
+            continue;
+        }
+        html.raw("<h3>").word(&format!("{base}/name")).raw("</h3><div class=\"mix\">");
+        for engine in 0..html.len(&format!("{base}/engines")) {
+            mix(html, &format!("{base}/engines/{engine}"));
+        }
+        html.raw("</div>");
+    }
+    html.raw("</section>");
+}
+
+fn mix(html: &mut Html<'_>, base: &str) {
+    let opcodes = html.len(&format!("{base}/opcodes"));
+    let whole = html.number_at(&format!("{base}/slots"));
+    html.raw("<b>").word(&format!("{base}/engine")).raw("</b><div class=\"stack\">");
+    for at in 0..opcodes {
+        let slots = html.number_at(&format!("{base}/opcodes/{at}/slots"));
+        html.raw(format!(
+            "<i class=\"o{}\" style=\"width:{}\"></i>",
+            at.min(COLOURED),
+            percent(slots, whole)
+        ));
+    }
+    html.raw("</div><span class=\"figure\">").count(&format!("{base}/slots")).raw("</span><p>");
+    for at in 0..opcodes {
+        let opcode = format!("{base}/opcodes/{at}");
+        html.raw(format!("<span><i class=\"o{}\"></i><code>", at.min(COLOURED)));
+        html.word(&format!("{opcode}/opcode"))
+            .raw("</code> ")
+            .count(&format!("{opcode}/slots"))
+            .raw("</span>");
+    }
+    html.raw("</p>");
+}

@@ -1,0 +1,57 @@
+//! `neffload completions` and `neffload man`: files for the shell and for `man`, made from the command line's own
+//! description.
+
+use crate::Answer;
+use crate::arguments::Arguments;
+use crate::output::Output;
+use crate::trouble::Trouble;
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+use clap_mangen::Man;
+use std::fs;
+use std::path::PathBuf;
+
+/// Arguments of `completions`.
+#[derive(Args, Debug)]
+pub(crate) struct CompletionsArguments {
+    /// The shell
+    shell: Shell,
+}
+
+/// Arguments of `man`.
+#[derive(Args, Debug)]
+pub(crate) struct ManArguments {
+    /// Folder to write the pages to; made if it is not there
+    #[arg(short = 'C', long = "into", value_name = "DIR")]
+    folder: PathBuf,
+}
+
+/// Runs `completions`.
+pub(crate) fn completions(arguments: &CompletionsArguments, output: &mut Output) -> Result<Answer, Trouble> {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut Arguments::command(), "neffload", &mut script);
+    output.line(String::from_utf8_lossy(&script).trim_end())?;
+    Ok(Answer::Done)
+}
+
+/// Runs `man`: one page for the command and one for each subcommand.
+pub(crate) fn man(arguments: &ManArguments, output: &mut Output) -> Result<Answer, Trouble> {
+    let folder = &arguments.folder;
+    fs::create_dir_all(folder).map_err(Trouble::at(folder))?;
+    let mut command = Arguments::command();
+    command.build();
+    let name = |sub: &str| format!("neffload-{sub}");
+    let subcommands = command.get_subcommands().filter(|sub| sub.get_name() != "help").map(|sub| {
+        let full = name(sub.get_name());
+        (full.clone(), sub.clone().bin_name(format!("neffload {}", sub.get_name())).display_name(full))
+    });
+    let pages: Vec<_> = [("neffload".to_owned(), command.clone())].into_iter().chain(subcommands).collect();
+    for (name, command) in &pages {
+        let path = folder.join(format!("{name}.1"));
+        let mut page = Vec::new();
+        Man::new(command.clone()).render(&mut page).map_err(Trouble::at(&path))?;
+        fs::write(&path, page).map_err(Trouble::at(&path))?;
+    }
+    output.remark(format_args!("{}: {} pages", folder.display(), pages.len()));
+    Ok(Answer::Done)
+}

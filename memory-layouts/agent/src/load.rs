@@ -1,0 +1,178 @@
+//! All stages, in two phases over one arena.
+
+use crate::stages::{self, Lowered};
+use loader_core::arch::Arch;
+use loader_core::arena::Arena;
+use loader_core::container::{Container, Extent, Layers, Streamed, Workspace};
+use loader_core::device::Device;
+use loader_core::error::{Error, Name, Stage};
+use loader_core::limits::Limits;
+use loader_core::lower::Kbins;
+use loader_core::plan::Plan;
+use loader_core::plan::pages::{Page, PageTable};
+use loader_core::policy::Policy;
+use loader_core::source::{MemberId, MemberNames, Source};
+
+/// All memory of a load, lent by the caller.
+pub struct Buffers<'b> {
+    /// Arena of the member table and of kept members.
+    pub members: &'b mut [u8],
+    /// Arena of everything else.
+    pub arena: &'b mut [u8],
+    /// One piece of the file.
+    pub input: &'b mut [u8],
+    /// Decoders.
+    pub layers: &'b mut (dyn Layers + Send),
+    /// Names of extension records, three equal parts.
+    pub names: &'b mut [u8],
+    /// Extents of one sparse member.
+    pub extents: &'b mut [Extent],
+    /// What fills cores.
+    pub scratch: &'b mut [u8],
+    /// Scratchpad pages of the device.
+    pub pages: &'b mut [Option<Page>],
+}
+
+impl core::fmt::Debug for Buffers<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Buffers(members {}, arena {})", self.members.len(), self.arena.len())
+    }
+}
+
+/// What the load is asked to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// What the input may cost.
+    pub limits: Limits,
+    /// Rulings.
+    pub policy: Policy,
+    /// Members up to this size are kept from the first pass on.
+    pub keep: u64,
+    /// First physical core.
+    pub core: u16,
+}
+
+/// The most bytes of each arena that were in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Peaks {
+    /// The member table's arena.
+    pub members: usize,
+    /// The other one, in both phases.
+    pub arena: usize,
+}
+
+/// A loaded model, while its memory is lent.
+#[derive(Debug)]
+pub struct Loaded<'p, 'm, D> {
+    /// Everything that was placed.
+    pub plan: &'p Plan<'m>,
+    /// Where.
+    pub device: &'p D,
+    /// Bytes of the kbins: the first of the product.
+    pub kbin_bytes: usize,
+    /// Passes over the file.
+    pub passes: u32,
+    /// Memory.
+    pub peaks: Peaks,
+}
+
+/// A refused load: the error and, where it is about a member, that member's name.
+#[derive(Clone, Copy, Debug)]
+pub struct Refused {
+    /// The error.
+    pub error: Error,
+    /// Start of the member's name.
+    pub member: Name<64>,
+    /// What the arena that ran out must have for the step that failed; 0 if none did.
+    pub least: usize,
+}
+
+impl MemberNames for Refused {
+    fn name_of(&self, _: MemberId) -> Option<&[u8]> {
+        (!self.member.is_empty()).then(|| self.member.as_bytes())
+    }
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self { error, member: Name::EMPTY, least: 0 }
+    }
+}
+
+/// Adds what is known only here: the member's name, and what the full arena held.
+#[inline(never)]
+fn refused(error: Error, container: Option<&Container<'_>>, arena: &Arena<'_>) -> Refused {
+    let member = error.at.member.and_then(|id| container?.table.name_of(id)).unwrap_or(&[]);
+    let full = Error::arena(error.stage, loader_core::arena::ArenaFull { needed: 0, available: 0 });
+    let least = if full.code == error.code {
+        let needed = usize::try_from(error.at.a).unwrap_or(usize::MAX);
+        let available = usize::try_from(error.at.b).unwrap_or(0);
+        let size = arena.head_used().saturating_add(arena.tail_used()).saturating_add(arena.available());
+        size.saturating_sub(available).saturating_add(needed)
+    } else {
+        0
+    };
+    Refused { error, member: Name::new(member), least }
+}
+
+/// Loads a file onto the device that `open` gives for its architecture, calls `done` with the result, and
+/// unloads it again.
+///
+/// # Errors
+/// The first refusal of any stage; the device is as before then.
+pub fn load<S: Source, D: Device, R>(
+    source: &mut S,
+    buffers: &mut Buffers<'_>,
+    options: &Options,
+    open: impl FnOnce(Arch) -> Result<D, Error>,
+    done: impl FnOnce(&Loaded<'_, '_, D>) -> R,
+) -> Result<R, Refused> {
+    let Buffers { members, arena: memory, input, layers, names, extents, scratch, pages } = buffers;
+    let mut work = Workspace { input, layers: *layers, names, extents };
+    let mut table = arena(members)?;
+    let container = stages::unpack(source, work.reborrow(), &mut table, options);
+    let container = container.map_err(|error| refused(error, None, &table))?;
+    let mut peaks = Peaks { members: table.high_water(), arena: 0 };
+    let (lowered, first) = phase_one(source, work.reborrow(), container, memory, options, &mut peaks)?;
+    let device = open(lowered.arch)?;
+    let (head, mut arena) = Arena::resume(memory, lowered.bytes).map_err(|_| broken())?;
+    let kbins = Kbins::new(head, lowered.table).ok_or_else(broken)?;
+    let mut payload = Streamed::new(source, work, container, &options.limits)?;
+    let mut pages = PageTable::new(pages);
+    let plan = stages::place(&mut payload, &kbins, &device, &mut pages, &mut arena, options);
+    let plan = plan.map_err(|error| refused(error, Some(&container), &arena))?;
+    peaks.arena = peaks.arena.max(arena.high_water());
+    let filled = stages::fill(&mut payload, &plan, &device, scratch, options);
+    let passes = loader_core::source::Payload::passes(&payload).saturating_add(first).saturating_sub(1);
+    let loaded = Loaded { plan: &plan, device: &device, kbin_bytes: lowered.bytes, passes, peaks };
+    let outcome = filled.map(|()| done(&loaded));
+    stages::unload(&plan, &device, &mut pages);
+    outcome.map_err(|error| refused(error, Some(&container), &arena))
+}
+
+/// S2 and S3; gives the product's place and the passes so far.
+#[inline(never)]
+fn phase_one<'a, S: Source>(
+    source: &'a mut S,
+    work: Workspace<'a>,
+    container: Container<'_>,
+    memory: &mut [u8],
+    options: &Options,
+    peaks: &mut Peaks,
+) -> Result<(Lowered, u32), Refused> {
+    let mut arena = arena(memory)?;
+    let mut payload = Streamed::new(source, work, container, &options.limits)?;
+    let lowered = stages::parse(&mut payload, &mut arena, options)
+        .and_then(|manifest| stages::lower(&mut payload, &manifest, &mut arena, options));
+    peaks.arena = arena.high_water();
+    let passes = loader_core::source::Payload::passes(&payload);
+    lowered.map(|lowered| (lowered, passes)).map_err(|error| refused(error, Some(&container), &arena))
+}
+
+fn arena(memory: &mut [u8]) -> Result<Arena<'_>, Error> {
+    Arena::new(memory).map_err(|full| Error::arena(Stage::Unpack, full))
+}
+
+fn broken() -> Error {
+    Error::internal(Stage::Plan, "the product of S3")
+}

@@ -1,0 +1,55 @@
+//! The command line.
+
+use crate::layout;
+use core::ffi::CStr;
+
+/// Where to load to.
+#[derive(Clone, Copy)]
+pub enum Target {
+    /// The simulated device.
+    Simulated,
+    /// The device of that number.
+    Real(u32),
+}
+
+/// What was asked.
+pub struct Arguments {
+    pub file: &'static CStr,
+    pub target: Target,
+    pub allow_opaque: bool,
+    pub core: u16,
+}
+
+fn number(text: &[u8]) -> Option<u32> {
+    core::str::from_utf8(text).ok()?.parse().ok()
+}
+
+fn target(text: &[u8]) -> Option<Target> {
+    if text == b"sim" {
+        return Some(Target::Simulated);
+    }
+    text.strip_prefix(b"/dev/neuron").and_then(number).map(Target::Real)
+}
+
+impl Arguments {
+    /// Reads the kernel's argument pointers; `None` for wrong usage.
+    pub fn read(pointers: &[*const u8]) -> Option<Self> {
+        // SAFETY: the kernel ends each argument with a zero byte; they live as long as the process.
+        let mut words = pointers.iter().skip(1).map(|&at| unsafe { CStr::from_ptr(at.cast()) });
+        let target_of_layout =
+            if layout::DEVICE_KIND == "neuron" { Target::Real(0) } else { Target::Simulated };
+        let mut all = Self { file: c"", target: target_of_layout, allow_opaque: false, core: 0 };
+        let mut seen = false;
+        while let Some(word) = words.next() {
+            match word.to_bytes() {
+                b"--device" => all.target = target(words.next()?.to_bytes())?,
+                b"--core" => all.core = number(words.next()?.to_bytes())?.try_into().ok()?,
+                b"--allow-opaque" => all.allow_opaque = true,
+                [b'-', ..] => return None,
+                _ if seen => return None,
+                _ => (all.file, seen) = (word, true),
+            }
+        }
+        seen.then_some(all)
+    }
+}

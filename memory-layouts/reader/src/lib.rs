@@ -1,0 +1,141 @@
+//! Memory layouts: every size that is fixed when an image is built, each with its reason.
+//!
+//! A layout is a TOML file of this folder: sections of numbers and names, and behind or above each a comment
+//! that says why. [`Layout::parse`] reads one and judges it; what makes no sense is refused with a sentence.
+//! [`build`] is the step that build scripts take: it turns the layout named by `NEFFLOAD_LAYOUT` into
+//! constants. [`keys`] lists what a layout may say.
+//!
+//! This is a reader for that subset of TOML only, because the comments count: a number without a reason
+//! is an error, and no TOML crate keeps them.
+
+pub mod build;
+pub mod keys;
+mod text;
+
+use keys::{KEYS, Key, Kind};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A number or a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A number.
+    Number(u64),
+    /// A name.
+    Name(String),
+}
+
+/// A layout that makes sense.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The file's name without its ending.
+    pub name: String,
+    /// Folder of the file: names of files in the layout are relative to it.
+    pub folder: PathBuf,
+    values: BTreeMap<(String, String), Value>,
+}
+
+impl Layout {
+    /// Reads a layout from its file.
+    ///
+    /// # Errors
+    /// One sentence that names the file.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let mut layout = Self::parse(&name, &text)?;
+        layout.folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        Ok(layout)
+    }
+
+    /// Reads and judges the text of a layout.
+    ///
+    /// # Errors
+    /// One sentence that begins with the layout's name.
+    pub fn parse(name: &str, text: &str) -> Result<Self, String> {
+        let layout = Self { name: name.to_string(), folder: PathBuf::new(), values: text::entries(text)? };
+        layout.judge().map_err(|sentence| format!("{name}: {sentence}"))?;
+        Ok(layout)
+    }
+
+    /// The value of a key that stands in the layout.
+    #[must_use]
+    pub fn get(&self, section: &str, key: &str) -> Option<&Value> {
+        self.values.get(&(section.to_string(), key.to_string()))
+    }
+
+    /// A number that stands in the layout.
+    #[must_use]
+    pub fn number(&self, section: &str, key: &str) -> Option<u64> {
+        match self.get(section, key)? {
+            Value::Number(number) => Some(*number),
+            Value::Name(_) => None,
+        }
+    }
+
+    /// A name that stands in the layout.
+    #[must_use]
+    pub fn text(&self, section: &str, key: &str) -> Option<&str> {
+        match self.get(section, key)? {
+            Value::Name(name) => Some(name),
+            Value::Number(_) => None,
+        }
+    }
+
+    /// True for the layout of an image, false for one of a host program.
+    #[must_use]
+    pub fn is_image(&self) -> bool {
+        self.get("image", "target").is_some()
+    }
+
+    fn judge(&self) -> Result<(), String> {
+        for ((section, name), value) in &self.values {
+            let key = KEYS.iter().find(|key| key.section == section && key.name == name);
+            key.ok_or_else(|| format!("there is no key {section}.{name}"))?.judge(value)?;
+        }
+        let missing = |key: &&Key| key.is_due(self.is_image()) && self.get(key.section, key.name).is_none();
+        if let Some(key) = KEYS.iter().find(missing) {
+            return Err(format!("{}.{} is missing: {}", key.section, key.name, key.what));
+        }
+        self.together()
+    }
+
+    /// What numbers must be to each other.
+    fn together(&self) -> Result<(), String> {
+        let sum = |keys: &[&str]| keys.iter().filter_map(|key| self.number("memory", key)).sum::<u64>();
+        let (arena, ram) = (sum(&["arena", "members"]), self.number("image", "ram").unwrap_or(u64::MAX));
+        if arena >= ram {
+            return Err(format!("memory.arena and memory.members take {arena} bytes of image.ram {ram}"));
+        }
+        let (stack, buffers) = (self.number("image", "stack"), self.number("core", "json_element"));
+        if let (Some(stack), Some(element)) = (stack, buffers)
+            && element.saturating_add(self.number("core", "json_keys").unwrap_or(0)) > stack / 2
+        {
+            return Err(format!(
+                "core.json_element and core.json_keys lie on the stack and take more than half of image.stack {stack}"
+            ));
+        }
+        Ok(())
+    }
+
+    /// The constants of every key of `sections`, as Rust.
+    #[must_use]
+    pub fn constants(&self, sections: &[&str]) -> String {
+        let mut out = String::new();
+        for key in KEYS.iter().filter(|key| sections.contains(&key.section)) {
+            let Some(value) = self.get(key.section, key.name) else { continue };
+            let name = format!("{}_{}", key.section, key.name).to_uppercase();
+            let (kind, value) = match (key.kind, value) {
+                (Kind::Name(_), Value::Name(text)) => ("&str", format!("{text:?}")),
+                (Kind::Number { rust, .. }, Value::Number(number)) => (rust, number.to_string()),
+                _ => continue,
+            };
+            out += &format!("/// {}\npub const {name}: {kind} = {value};\n", key.what);
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests;

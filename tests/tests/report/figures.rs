@@ -1,0 +1,189 @@
+//! Every figure on the page is a figure of `report --json`.
+
+use neffload_tests::command::{Scratch, document, neffload, status};
+use neffload_tests::{fixture_files, real_files};
+use serde_json::Value;
+use std::path::Path;
+
+/// Largest page.
+const MOST_BYTES: usize = 2 << 20;
+
+/// The page about a file and the document it was made from.
+pub(crate) fn report(file: &Path, folder: &Scratch) -> (String, Value) {
+    let out = folder.join("page.html");
+    let output = neffload().arg("report").arg(file).arg("-o").arg(&out).arg("--json").output().unwrap();
+    assert!(status(&output) < 2, "{}: {}", file.display(), String::from_utf8_lossy(&output.stderr));
+    (std::fs::read_to_string(out).unwrap(), document(&output))
+}
+
+/// An element of the page that shows a value: its pointer, the value it states, and its text.
+struct Shown<'p> {
+    pointer: &'p str,
+    value: Option<&'p str>,
+    text: &'p str,
+}
+
+/// The text between two marks, and what follows.
+fn between<'p>(text: &'p str, open: &str, close: &str) -> Option<(&'p str, &'p str)> {
+    let start = text.find(open)? + open.len();
+    let end = start + text[start..].find(close)?;
+    Some((&text[start..end], &text[end + close.len()..]))
+}
+
+fn shown(page: &str) -> Vec<Shown<'_>> {
+    let mut all = Vec::new();
+    let mut rest = page;
+    while let Some(at) = rest.find(" data-from=\"") {
+        let head = rest[..at].rfind('<').map_or("", |open| &rest[open..at]);
+        let (pointer, after) = between(&rest[at..], "data-from=\"", "\">").unwrap();
+        let text = &after[..after.find('<').unwrap()];
+        let value = between(head, "value=\"", "\"").map(|(value, _)| value);
+        assert_eq!(head.starts_with("<data"), value.is_some(), "{head}");
+        all.push(Shown { pointer, value, text });
+        rest = after;
+    }
+    all
+}
+
+fn unescaped(text: &str) -> String {
+    text.replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&#39;", "'")
+        .replace("&amp;", "&")
+}
+
+/// What a shown number stands for, with the half of its last digit as tolerance.
+fn stands_for(text: &str) -> (f64, f64) {
+    let (digits, unit) = text.split_once(' ').unwrap_or((text, ""));
+    let scale = match unit {
+        "" | "B" => 1.0,
+        "KiB" => 1024.0,
+        "MiB" => 1048576.0,
+        "GiB" => 1073741824.0,
+        "TiB" => 1099511627776.0,
+        other => panic!("`{other}` is no unit"),
+    };
+    let number: f64 = digits.replace(',', "").parse().unwrap();
+    let tolerance = if digits.contains('.') { 0.0501 * scale } else { 0.0 };
+    (number * scale, tolerance)
+}
+
+/// Text that a reader sees: no style, script, titles, and none of the elements that show values.
+fn prose(page: &str) -> String {
+    let mut text = String::new();
+    let mut rest = page;
+    for hidden in ["style", "script", "title"] {
+        assert!(page.matches(&format!("<{hidden}")).count() >= 1);
+    }
+    while let Some(open) = rest.find('<') {
+        text.push_str(&rest[..open]);
+        let tag = &rest[open..open + rest[open..].find('>').unwrap() + 1];
+        rest = &rest[open + tag.len()..];
+        let name = tag[1..].split([' ', '>']).next().unwrap();
+        let skip = ["style", "script", "title"].contains(&name) || tag.contains("data-from=");
+        if skip {
+            rest = &rest[rest.find(&format!("</{name}>")).unwrap()..];
+        }
+    }
+    text
+}
+
+fn check(file: &Path) {
+    let folder = Scratch::new(&format!("report-{}", file.file_stem().unwrap().to_string_lossy()));
+    let (page, document) = report(file, &folder);
+    assert_eq!(document["schema"], "neffload.report/1");
+    assert!(page.len() < MOST_BYTES, "{}: {} bytes", file.display(), page.len());
+    let mut numbers = 0;
+    for Shown { pointer, value, text } in shown(&page) {
+        let there = document.pointer(pointer).unwrap_or_else(|| panic!("the document has no {pointer}"));
+        match value {
+            Some(value) => {
+                assert_eq!(there.as_u64().unwrap().to_string(), value, "{pointer}");
+                let (number, tolerance) = stands_for(text);
+                assert!(
+                    (number - there.as_f64().unwrap()).abs() <= tolerance,
+                    "{pointer}: {text} for {there}"
+                );
+                numbers += 1;
+            }
+            None if there.is_null() => assert_eq!(text, "–"),
+            None => {
+                let words = there.as_str().map_or_else(|| there.to_string(), str::to_owned);
+                let escaped: String = words
+                    .chars()
+                    .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+                    .collect();
+                assert_eq!(unescaped(text), escaped, "{pointer}");
+            }
+        }
+    }
+    assert!(numbers > 10, "{}: {numbers} numbers", file.display());
+    let prose = prose(&page);
+    let fixed = prose.replace("64 bytes", "");
+    assert!(!fixed.contains(|c: char| c.is_ascii_digit()), "a number without an origin: {prose}");
+    for outside in ["http:", "https:", "src=", "@import", "url("] {
+        assert!(!page.contains(outside), "{}: {outside}", file.display());
+    }
+}
+
+#[test]
+fn every_number_on_the_page_is_one_of_the_document() {
+    for file in fixture_files().into_iter().chain(real_files()) {
+        check(&file);
+    }
+}
+
+#[test]
+fn the_figures_are_those_of_the_other_commands() {
+    for file in fixture_files().into_iter().chain(real_files()) {
+        let folder = Scratch::new("report-others");
+        let (_, report) = report(&file, &folder);
+        let ask =
+            |command: &str| document(&neffload().arg(command).arg(&file).arg("--json").output().unwrap());
+        let (inspect, load, memory) = (ask("inspect"), ask("load"), ask("memory"));
+        for key in ["header", "digest", "io", "kelf"] {
+            assert_eq!(report[key], inspect[key], "{}: {key}", file.display());
+        }
+        assert_eq!(report["memory"], memory["memory"], "{}", file.display());
+        assert_eq!(report["load"]["verdict"]["status"], load["verdict"]["status"]);
+        let cores = report["load"]["cores"].as_array().unwrap();
+        for (core, loaded) in cores.iter().zip(load["cores"].as_array().into_iter().flatten()) {
+            assert_eq!(core["breakdown"], loaded["breakdown"]);
+            let granted: u64 = loaded["allocations"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|a| a["granted"].as_u64().unwrap())
+                .sum();
+            assert_eq!(
+                core["map"]["granted"].as_u64().unwrap() + core["map"]["rest"]["bytes"].as_u64().unwrap(),
+                granted
+            );
+        }
+        let blocks =
+            |of: &Value| of.as_array().unwrap().iter().map(|q| q["blocks"].as_u64().unwrap()).sum::<u64>();
+        let all: usize = load["cores"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|c| c["blocks"].as_array().unwrap().len())
+            .sum();
+        assert_eq!(cores.iter().map(|core| blocks(&core["queues"])).sum::<u64>(), all as u64);
+    }
+}
+
+#[test]
+fn a_refused_file_has_a_page_that_says_why() {
+    let folder = Scratch::new("report-refused");
+    let whole = std::fs::read(neffload_tests::fixture("cayman-2core")).unwrap();
+    let file = folder.join("half.neff");
+    std::fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    let (page, document) = report(&file, &folder);
+    let message = document["verdict"]["message"].as_str().unwrap();
+    assert!(page.contains("<b>Refused</b>") && unescaped(&page).contains(message));
+    let output = neffload().arg("report").arg(&file).arg("-o").arg(folder.join("x.html")).output().unwrap();
+    assert_eq!(status(&output), 1);
+    let nowhere = neffload().arg("report").arg(&file).output().unwrap();
+    assert_eq!(status(&nowhere), 2);
+}

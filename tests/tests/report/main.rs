@@ -1,0 +1,4 @@
+//! `neffload report`: the page says what the document says, needs neither network nor script, and a browser shows it.
+
+mod browser;
+mod figures;

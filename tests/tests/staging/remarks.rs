@@ -1,0 +1,89 @@
+//! Remarks on what no specification forbids: queues and their semaphores, blocks and their triggers.
+
+use loader_core::arch::{Arch, Engine};
+use loader_core::error::NoteList;
+use loader_core::lower::record::RingType;
+use loader_core::manifest::VarClass;
+use loader_core::policy::Policy;
+use loader_std::{LoadOptions, Loader, Memory};
+use neffload_tests::lowering::handmade::{DmaBlock, Move, Queue, Set, Working};
+use neffload_tests::lowering::lower_input;
+use neffload_tests::staging::Rig;
+use neffload_tests::staging::model::slot::{plain, trigger};
+use neffload_tests::staging::model::{Hand, copy, join, side};
+use neffload_tests::{real_files, skip};
+use neuron_drivers::sim::{Config, Content, Growing, HostSim};
+
+/// The remarks about one queue's triggers, given pool's slots.
+fn remarks(slots: &[[u8; 64]]) -> Vec<(String, u64, Option<u32>)> {
+    let row = || vec![copy(side(1, 0, &[8, 1], &[1, 8]), side(0, 0, &[8, 1], &[1, 8]))];
+    let hand = Hand::cayman().var("t", VarClass::TmpBuf, 64).var("out", VarClass::Output, 4).queue(
+        "q",
+        RingType::DATA,
+        1,
+    );
+    let hand = (0..3).fold(hand, |hand, id| hand.block(0, id, Some(8), row()));
+    let (sets, members) = join(vec![hand.stream(Engine::Pool, slots)]);
+    let loaded = Rig::new(Arch::Cayman).load(sets, members).unwrap();
+    let mut notes = NoteList::<8>::new();
+    loaded.plan.core(0).unwrap().check_triggers(&mut notes);
+    let kept = notes.kept().iter();
+    kept.map(|note| {
+        assert!(note.at.member.is_some() && note.at.subgraph == Some(0) && note.at.name.as_bytes() == b"q");
+        (note.id().to_string(), note.at.a, note.at.element)
+    })
+    .collect()
+}
+
+#[test]
+fn blocks_without_a_trigger_and_with_several() {
+    let go = |block| trigger("q", block);
+    assert_eq!(remarks(&[go(0), go(1), go(2)]), []);
+    assert_eq!(remarks(&[go(2)]), [("W611".to_owned(), 2, Some(0))]);
+    assert_eq!(remarks(&[go(0), go(2), go(1), go(2), go(2)]), [("W612".to_owned(), 1, Some(2))]);
+    let both = [("W611".to_owned(), 2, Some(0)), ("W612".to_owned(), 1, Some(1))];
+    assert_eq!(remarks(&[go(1), go(1)]), both);
+    assert_eq!(remarks(&[plain(0xC2)]), [], "what c2 starts is not known");
+}
+
+#[test]
+fn semaphores_that_do_not_fit_their_queue() {
+    let queue = |num_queues, semaphores: &[u32]| Queue {
+        num_queues,
+        semaphores: semaphores.iter().map(|&one| one.into()).collect(),
+        ..Queue::new("q", RingType::DATA)
+    };
+    let noted = |queue: Queue, semaphore| {
+        let block = DmaBlock { semaphore, ..DmaBlock::new(0, 0, vec![Move::copy(0, 1, 64)]) };
+        let set = Set { queues: vec![queue], blocks: vec![block], ..Set::base() };
+        let mut input = Working::new(vec![set]);
+        let lowered = lower_input(&input.clone(), &mut input, &Policy::DEFAULT).unwrap();
+        lowered.notes.iter().map(|note| note.id().to_string()).filter(|id| id != "W601").collect::<Vec<_>>()
+    };
+    assert_eq!(noted(queue(2, &[4, 5]), Some(5)), Vec::<String>::new());
+    assert_eq!(noted(queue(1, &[]), Some(5)), Vec::<String>::new());
+    assert_eq!(noted(queue(1, &[4]), None), Vec::<String>::new());
+    assert_eq!(noted(queue(3, &[4, 5]), Some(4)), ["W609"]);
+    assert_eq!(noted(queue(2, &[4, 5]), Some(9)), ["W610"]);
+}
+
+#[test]
+fn real_files_give_none_of_these_remarks() {
+    let files = real_files();
+    if files.is_empty() {
+        skip!("no shared data");
+    }
+    for path in files.iter().filter(|path| !path.to_string_lossy().contains("inf1")) {
+        let neff = std::fs::read(path).unwrap();
+        let arch = [Arch::Sunda, Arch::Cayman, Arch::Mariana];
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let arch = arch.into_iter().find(|arch| name.starts_with(arch.name())).unwrap();
+        let config = Config { content: Content::Digest, ..Config::flat(arch) };
+        let loader = Loader::new(HostSim::new(config, Growing::new(false)));
+        let mut memory = Memory::with_arena(16 << 20);
+        let model = loader.load(&neff, &mut memory, &LoadOptions::default()).unwrap();
+        let odd = ["W609", "W610", "W611", "W612"];
+        let notes = &model.facts().notes;
+        assert!(!notes.iter().any(|note| odd.contains(&note.id().to_string().as_str())), "{name}: {notes:?}");
+    }
+}
