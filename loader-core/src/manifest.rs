@@ -157,7 +157,8 @@ pub fn visit_blocks_and<'m, P: Payload<'m>, S: BlockSink, V: Visitor>(
     also: &mut V,
 ) -> Result<(), Error> {
     let mut buffers = chain::Buffers::new();
-    let mut visitor = block::visit::BlockVisitor::new(*manifest, buffers.cutter(limits), sink);
+    let mut visitor =
+        block::visit::BlockVisitor::new(*manifest, buffers.cutter(limits, &Policy::DEFAULT), sink);
     payload.visit(&mut Either::new(&mut visitor, also))?;
     while visitor.next_round() {
         payload.visit(&mut visitor)?;

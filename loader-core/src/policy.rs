@@ -74,6 +74,9 @@ pub struct Policy {
     /// Analysis only: read what a load would refuse for reasons that do not keep it from being read
     /// (a NeuronCore-v1 file, R22; `var_id`s with holes, manifests.md §7.3). Off for a load.
     pub tooling: bool,
+    /// Refuse a key that any object of any manifest has twice, where else the first counts and only the tables
+    /// `var` and `dma_queue` are checked (manifests.md §3, "strict mode": E122).
+    pub unique_keys: bool,
     /// Refuse everything that is opaque or approximate instead of reporting it (R6, R40).
     pub strict: bool,
     /// Let slots that are not translated onto a device that would run them (R6). A simulated one takes
@@ -126,6 +129,7 @@ impl Policy {
         },
         default_library: None,
         tooling: false,
+        unique_keys: false,
         strict: false,
         allow_opaque: false,
         page_size: Self::CONTIGUOUS_PAGE,

@@ -21,6 +21,12 @@ pub fn allow_legacy(value: Option<&OsStr>) -> bool {
     value.is_some_and(|value| value == "1" || value.eq_ignore_ascii_case("true"))
 }
 
+/// The same for this process.
+#[must_use]
+pub fn legacy_allowed() -> bool {
+    allow_legacy(std::env::var_os("NEURON_RT_ALLOW_LEGACY_NEFF").as_deref())
+}
+
 #[cfg(test)]
 mod tests {
     use super::{allow_legacy, membership};

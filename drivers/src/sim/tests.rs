@@ -194,3 +194,56 @@ fn unaligned_profile_refuses_and_tiny_ends() {
     take(&sim, 4096, 0);
     assert_eq!(sim.alloc(&spec(1, 0)), Err(DeviceError::OutOfMemory));
 }
+
+/// Where first fit puts a block between these, which are (base, bytes) in address order.
+fn first_fit(blocks: &[(u64, u64)], start: u64, bytes: u64, align: u64) -> u64 {
+    let mut cursor = start;
+    for &(base, reserved) in blocks {
+        let found = cursor.next_multiple_of(align);
+        if found + bytes <= base {
+            return found;
+        }
+        cursor = base + reserved;
+    }
+    cursor.next_multiple_of(align)
+}
+
+#[test]
+fn a_search_that_begins_late_finds_what_a_whole_search_finds() {
+    let mut memory = memory();
+    let sim = start(&mut memory, Profile::Flat, Content::Discard);
+    let (mut live, mut state): (Vec<Granted>, u64) = (Vec::new(), 7);
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    for step in 0..20_000 {
+        if live.len() == 60 || (!live.is_empty() && random(3) == 0) {
+            let at = usize::try_from(random(live.len() as u64)).unwrap();
+            sim.free(live.remove(at).handle).unwrap();
+            continue;
+        }
+        let (bytes, align) = (4096 * (1 + random(5)), 4096 << random(4));
+        let blocks: Vec<(u64, u64)> = live.iter().map(|block| (block.base.0, block.bytes)).collect();
+        let block = take(&sim, bytes, align);
+        assert_eq!(block.base.0, first_fit(&blocks, 0x100_0000, bytes, align), "step {step}");
+        live.push(block);
+        live.sort_by_key(|block| block.base.0);
+    }
+    sim.audit().unwrap();
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn many_blocks_take_linear_time() {
+    let time = |count: u64| {
+        let begin = std::time::Instant::now();
+        let sim = HostSim::new(Config::flat(Arch::Cayman), Growing::new(false));
+        let blocks: Vec<Granted> = (0..count).map(|_| sim.alloc(&spec(4, 64)).unwrap()).collect();
+        blocks.iter().rev().for_each(|block| sim.free(block.handle).unwrap());
+        begin.elapsed()
+    };
+    let (few, many) = (time(10_000), time(80_000));
+    std::println!("10,000 blocks in {few:?}, 80,000 in {many:?}");
+    assert!(many < few * 24 + std::time::Duration::from_millis(100), "{many:?} against {few:?}");
+}

@@ -17,13 +17,7 @@ impl<const N: usize> Name<N> {
     /// Keeps the first `N` bytes of `name`.
     #[must_use]
     pub fn new(name: &[u8]) -> Self {
-        let mut kept = Self::EMPTY;
-        for (slot, &byte) in kept.bytes.iter_mut().zip(name) {
-            *slot = byte;
-            kept.len = kept.len.saturating_add(1);
-        }
-        kept.cut = name.len() > usize::from(kept.len);
-        kept
+        name.iter().copied().collect()
     }
 
     /// The kept bytes.
@@ -36,6 +30,19 @@ impl<const N: usize> Name<N> {
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
+    }
+}
+
+/// Keeps the first `N` bytes.
+impl<const N: usize> FromIterator<u8> for Name<N> {
+    fn from_iter<T: IntoIterator<Item = u8>>(name: T) -> Self {
+        let (mut kept, mut name) = (Self::EMPTY, name.into_iter());
+        for (slot, byte) in kept.bytes.iter_mut().zip(name.by_ref()) {
+            *slot = byte;
+            kept.len = kept.len.saturating_add(1);
+        }
+        kept.cut = name.next().is_some();
+        kept
     }
 }
 

@@ -30,6 +30,6 @@ codes! {
         UnreadablePayload = 'M' 102, Invalid, "unreadable NEFF payload ({name})", "", "";
         UnexpectedLayout = 'M' 103, Invalid, "unexpected NEFF layout ({name})", "", "";
         /// Ours.
-        BadPageSize = 'M' 104, Invalid, "scratchpad page size {name} is not usable", "a whole number of MiB above 0", "";
+        BadPageSize = 'M' 104, Invalid, "scratchpad page size {name} is not usable", "a whole number of MiB above 0, below 4 GiB", "";
     }
 }

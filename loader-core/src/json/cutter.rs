@@ -15,7 +15,7 @@ use crate::layout::SMALL;
 use crate::limits::Limits;
 use crate::source::MemberId;
 use keys::Keys;
-use path::{Level, Levels};
+use path::{Entry, Level, Levels};
 
 /// How many containers may be entered at once: a reader asks for fixed, shallow paths.
 pub const ENTERED_MAX: usize = 16;
@@ -30,9 +30,11 @@ pub enum Want {
     /// Ask again for each value in it. A scalar cannot be entered and is skipped.
     Enter,
     /// The same, refusing an object that has a key twice (E122). All its keys stay in the key
-    /// memory, and each is compared with all: for small objects. For a big table use `Enter` and
-    /// compare in the reader's own table.
+    /// memory, and each is compared with all: for small objects.
     EnterUnique,
+    /// The same for a big object whose keys the reader compares in a table of its own, also where
+    /// [`Cutter::unique_keys`] was asked for.
+    EnterTable,
 }
 
 /// Directs a [`Cutter`].
@@ -86,6 +88,7 @@ pub struct Cutter<'b> {
     limits: Limits,
     member: Option<MemberId>,
     any_root: bool,
+    unique_keys: bool,
     mode: Mode,
     levels: Levels,
     keys: Keys<'b>,
@@ -101,6 +104,7 @@ impl<'b> Cutter<'b> {
             limits: *limits,
             member: None,
             any_root: false,
+            unique_keys: false,
             mode: Mode::Walk,
             levels: Levels::new(),
             keys: Keys::new(memory.keys),
@@ -112,6 +116,15 @@ impl<'b> Cutter<'b> {
     #[must_use]
     pub const fn any_root(mut self) -> Self {
         self.any_root = true;
+        self
+    }
+
+    /// Refuses an object that has a key twice (E122) wherever it stands, also in values that the reader skips
+    /// or takes: the strict mode of manifests.md §3. The keys of every open object must then fit
+    /// the key memory (E124), and what lies more than [`ENTERED_MAX`] levels deep the element buffer (E123).
+    #[must_use]
+    pub const fn unique_keys(mut self, on: bool) -> Self {
+        self.unique_keys = on;
         self
     }
 
@@ -270,7 +283,27 @@ impl<'b> Cutter<'b> {
             return Err(mismatch.error(Stage::Manifest, ManifestCode::JsonMalformed));
         }
         self.levels.count();
+        if self.silent() {
+            return Ok(Want::Skip);
+        }
         reader.value(&Path::new(&self.levels, &self.keys, key), kind, offset)
+    }
+
+    /// True in a value that is entered for the sake of its keys only.
+    fn silent(&self) -> bool {
+        self.levels.last().is_some_and(|level| level.silent)
+    }
+
+    /// How a container is entered; `None` if it is not.
+    fn entry(&self, want: Want) -> Option<Entry> {
+        match want {
+            Want::EnterTable => Some(Entry::Plain),
+            Want::EnterUnique => Some(Entry::Unique),
+            Want::Enter if self.unique_keys => Some(Entry::Unique),
+            Want::Enter => Some(Entry::Plain),
+            Want::Skip if self.unique_keys && self.levels.room() => Some(Entry::Silent),
+            Want::Skip | Want::Take => None,
+        }
     }
 
     /// Bytes that the lexer may be shown before what is gathered is too large: one more than fit,
@@ -356,15 +389,15 @@ impl<'b> Cutter<'b> {
     fn begin<R: Reader + ?Sized>(&mut self, kind: Kind, back: usize, reader: &mut R) -> Result<(), Error> {
         let offset = self.lexer.offset().saturating_sub(wide(back));
         let want = self.ask(None, kind, offset, reader)?;
-        self.mode = match want {
-            Want::Take => Mode::Gather { key: false, offset, kept: 0 },
-            Want::Enter | Want::EnterUnique if kind.is_container() => {
-                let unique = want == Want::EnterUnique;
-                let level = Level::new(kind == Kind::Object, unique, self.keys.used());
-                self.levels.push(level)?;
+        self.mode = match self.entry(want).filter(|_| kind.is_container()) {
+            Some(entry) => {
+                self.levels.push(Level::new(kind == Kind::Object, entry, self.keys.used()))?;
                 Mode::Walk
             }
-            _ => Mode::Skip,
+            None if want == Want::Take || (self.unique_keys && kind.is_container()) => {
+                Mode::Gather { key: false, offset, kept: 0 }
+            }
+            None => Mode::Skip,
         };
         Ok(())
     }
@@ -388,16 +421,24 @@ impl<'b> Cutter<'b> {
         kept: usize,
         reader: &mut R,
     ) -> Result<(), Error> {
-        if kept == 0 {
+        let text = if kept == 0 {
             if text.len() > self.element.len() {
                 return Err(self.too_large());
             }
-            return reader.taken(&self.path(), Element::validated(text, offset));
+            text
+        } else {
+            self.keep(text)?;
+            self.element.get(..kept.saturating_add(text.len())).unwrap_or(&[])
+        };
+        let element = Element::validated(text, offset);
+        if self.unique_keys
+            && let Some((key, offset)) = element.repeated_key()
+        {
+            let mut error = Error::new(Stage::Manifest, ManifestCode::JsonDuplicateKey).offset(offset);
+            error.at.name = key.bytes().collect();
+            return Err(error);
         }
-        self.keep(text)?;
-        let end = kept.saturating_add(text.len());
-        let whole = self.element.get(..end).unwrap_or(&[]);
-        reader.taken(&self.path(), Element::validated(whole, offset))
+        if self.silent() { Ok(()) } else { reader.taken(&self.path(), element) }
     }
 
     fn leave<R: Reader + ?Sized>(&mut self, reader: &mut R) -> Result<(), Error> {
@@ -405,6 +446,9 @@ impl<'b> Cutter<'b> {
             return Err(Error::internal(Stage::Manifest, "no container is entered"));
         };
         self.keys.release(&level);
+        if level.silent {
+            return Ok(());
+        }
         let offset = self.lexer.offset().saturating_sub(1);
         reader.leave(&self.path(), level.values(), offset)
     }

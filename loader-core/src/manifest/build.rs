@@ -4,7 +4,7 @@ use super::record::Text;
 use super::verdict::{Rank, Verdict};
 use crate::arena::{Arena, ArenaFull};
 use crate::container::{Member, MemberTable};
-use crate::error::{Error, ManifestCode, Name, Stage};
+use crate::error::{Error, ManifestCode, Name, Stage, Status};
 use crate::json::{self, Element};
 use crate::limits::Limits;
 use crate::policy::Policy;
@@ -47,6 +47,26 @@ pub(crate) enum Slot<T> {
     Got(T),
 }
 
+impl Slot<u32> {
+    /// A value begins that should be an array, whose items go to a table from `first` on.
+    pub(crate) fn enter(&mut self, kind: json::Kind, first: u32) -> json::Want {
+        if !self.is_absent() {
+            return json::Want::Skip;
+        }
+        self.set(if kind == json::Kind::Array { Ok(first) } else { Err(()) });
+        json::Want::Enter
+    }
+}
+
+/// The one of `all` that the string names.
+pub(crate) fn word<T: Copy, const N: usize>(
+    text: json::Text<'_>,
+    all: [T; N],
+    name: impl Fn(T) -> &'static str,
+) -> Option<T> {
+    all.into_iter().find(|one| text.is(name(*one).as_bytes()))
+}
+
 impl<T: Copy> Slot<T> {
     /// Takes the first value.
     pub(crate) fn set<E>(&mut self, value: Result<T, E>) {
@@ -73,13 +93,7 @@ impl<T: Copy> Slot<T> {
 
 /// The first bytes of a string, for messages.
 pub(crate) fn shown<const N: usize>(text: json::Text<'_>) -> Name<N> {
-    let mut bytes = [0u8; 33];
-    let mut len = 0usize;
-    for (slot, byte) in bytes.iter_mut().zip(text.bytes()) {
-        *slot = byte;
-        len = len.saturating_add(1);
-    }
-    Name::new(bytes.get(..len).unwrap_or(&[]))
+    text.bytes().collect()
 }
 
 impl<'m> Build<'_, 'm> {
@@ -122,15 +136,10 @@ impl<'m> Build<'_, 'm> {
     pub(crate) fn missing(&self, code: ManifestCode, dir: Text, name: Text) -> Error {
         let tail = self.arena.tail();
         let (dir, name) = (dir.get(tail), name.get(tail));
-        let mut bytes = [0u8; 33];
         let slash: &[u8] = if dir.is_empty() { b"" } else { b"/" };
-        let joined = dir.iter().chain(slash).chain(name);
-        let mut len = 0usize;
-        for (slot, byte) in bytes.iter_mut().zip(joined) {
-            *slot = *byte;
-            len = len.saturating_add(1);
-        }
-        fault(code).name(bytes.get(..len).unwrap_or(&[]))
+        let mut error = fault(code);
+        error.at.name = dir.iter().chain(slash).chain(name).copied().collect();
+        error
     }
 
     /// Adds the document and the subgraph to an error that names none.
@@ -140,10 +149,28 @@ impl<'m> Build<'_, 'm> {
         error
     }
 
+    /// The same; a fault of a document as a whole stands at its first byte.
+    pub(crate) fn pointed(&self, error: Error) -> Error {
+        let error = self.placed(error);
+        let nowhere = error.at.offset.is_none() && error.at.element.is_none();
+        let of_file = !matches!(error.status(), Status::Resource | Status::Failure);
+        if nowhere && of_file && error.at.member.is_some() {
+            return error.offset(0);
+        }
+        error
+    }
+
     /// Collects a fault of the present document.
     pub(crate) fn offer(&mut self, rank: Rank, error: Error) {
-        let error = self.placed(error);
+        let error = self.pointed(error);
         self.verdict.offer(rank, error);
+    }
+
+    /// Collects a fault that does not keep the file from being read: it is reported where another one does,
+    /// and comes first.
+    pub(crate) fn offer_latent(&mut self, rank: Rank, error: Error) {
+        let error = self.pointed(error);
+        self.verdict.offer_latent(rank, error);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The four hops, one after the other (manifests.md §1).
 
-use super::build::{Build, Document, With, broken, fault, find_in, full, number};
+use super::build::{Build, Document, With, broken, fault, find_in, full, id, number};
 use super::engine::settle::settle;
 use super::graph::reader::GraphReader;
 use super::graph::tables::List;
@@ -40,12 +40,12 @@ impl Buffers {
         Self { element: [0; ELEMENT], keys: [0; KEYS] }
     }
 
-    pub(super) fn cutter(&mut self, limits: &Limits) -> Cutter<'_> {
+    pub(super) fn cutter(&mut self, limits: &Limits, policy: &Policy) -> Cutter<'_> {
         let most = usize::try_from(limits.element_bytes).unwrap_or(ELEMENT).min(ELEMENT);
         let keys = usize::try_from(limits.json_string).unwrap_or(KEYS).saturating_add(256).min(KEYS);
         let element = self.element.get_mut(..most).unwrap_or(&mut []);
         let keys = self.keys.get_mut(..keys).unwrap_or(&mut []);
-        Cutter::new(limits, Memory { element, keys }).any_root()
+        Cutter::new(limits, Memory { element, keys }).any_root().unique_keys(policy.unique_keys)
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn run<'m, P: Payload<'m>>(
     notes: &mut impl Notes,
 ) -> Result<TailRef, Error> {
     let mut buffers = Buffers::new();
-    let mut cutter = buffers.cutter(limits);
+    let mut cutter = buffers.cutter(limits, policy);
     let mut build = Build {
         arena,
         table: payload.table(),
@@ -72,7 +72,7 @@ pub(super) fn run<'m, P: Payload<'m>>(
         subgraph: None,
     };
     let root = hops(payload, &mut build, &mut cutter, notes);
-    root.map_err(|error| build.placed(error))
+    root.map_err(|error| build.pointed(error))
 }
 
 #[inline(never)]
@@ -97,8 +97,9 @@ fn hops<'m, P: Payload<'m>>(
         settle(build, notes, graph, place)?;
     }
     verdict(build)?;
-    (build.member, build.subgraph) = (None, None);
+    build.subgraph = None;
     link::remotes(build, definitions, graphs)?;
+    build.member = Some(id(root.kelf_member.get()));
     link::core_count(graphs, build.policy.lnc.filter(|_| !build.policy.tooling))?;
     let place = build.arena.alloc_tail::<RootRecord>(1).map_err(full)?;
     let slot = build.arena.tail_slice_mut::<RootRecord>(place, 1).and_then(|all| all.first_mut());
@@ -256,7 +257,9 @@ fn graphs(build: &mut Build<'_, '_>, reader: &KelfReader) -> Result<(), Error> {
     let table = reader.graphs;
     match reader.graphs_are_array.get() {
         Some(true) if count > 0 => {}
-        Some(true) => return Err(fault(ManifestCode::KelfGraphs)),
+        Some(true) => {
+            return Err(fault(ManifestCode::KelfGraphs).name2(b"no graph").name(b"`graphs` is empty"));
+        }
         _ => return Err(fault(ManifestCode::KelfMalformed).name(b"graphs")),
     }
     let most = u64::from(build.limits.subgraphs.min(256));
@@ -271,7 +274,7 @@ fn graphs(build: &mut Build<'_, '_>, reader: &KelfReader) -> Result<(), Error> {
         let name = this.name.get(tail);
         let twice = (0..at).filter_map(entry).any(|other| other.name.get(tail) == name);
         if twice {
-            return Err(fault(ManifestCode::KelfGraphs).name(name).element(at));
+            return Err(fault(ManifestCode::KelfGraphs).name2(b"a graph twice").name(name).element(at));
         }
     }
     Ok(())
@@ -295,7 +298,7 @@ fn definitions(
         let member = find_in(&build.table, b"", path);
         if member.is_none() {
             let graph = u16::try_from(at).map_err(|_| broken("graphs"))?;
-            let error = fault(ManifestCode::DefinitionMissing).name(path);
+            let error = fault(ManifestCode::DefinitionMissing).name(path).element(at);
             build.offer(Rank::new(graph, Section::Document), error);
         }
         let member = U32::new(number(member));

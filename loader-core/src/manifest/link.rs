@@ -1,6 +1,6 @@
 //! After all subgraphs: owners of `remote` variables, number of cores (manifests.md §7.9, §5.6).
 
-use super::build::{Build, broken, fault};
+use super::build::{Build, broken, fault, id};
 use super::class::VarClass;
 use super::definition::Definition;
 use super::kelf::decimal;
@@ -13,21 +13,19 @@ use zerocopy::little_endian::U32;
 pub(super) fn remotes(build: &mut Build<'_, '_>, definitions: TailRef, graphs: u32) -> Result<(), Error> {
     for graph in 0..graphs {
         let place = def_at(definitions, graph).ok_or_else(|| broken("a definition"))?;
-        let vars = build.arena.tail().get::<DefRecord>(place).ok_or_else(|| broken("a definition"))?.vars;
+        let def = build.arena.tail().get::<DefRecord>(place).ok_or_else(|| broken("a definition"))?;
+        let (vars, member) = (def.vars, id(def.member.get()));
         for at in 0..vars.len() {
             let tail = build.arena.tail();
             let record = vars.get::<VarRecord>(tail, at).ok_or_else(|| broken("a variable"))?;
             if VarClass::from_code(record.class) != Some(VarClass::Remote) {
                 continue;
             }
-            let owner = owner(tail, definitions, graphs, graph, record);
-            let name = record.name;
-            let unresolved = || {
-                let error = fault(ManifestCode::RemoteUnresolved).name(name.get(tail)).element(at);
-                let error = error.numbers(0, u64::from(graphs.saturating_sub(1)));
+            let owners = Owners { tail, definitions, graphs, graph };
+            let (subgraph, var_id) = owners.of(record).map_err(|error| {
+                let error = error.name(record.name.get(tail)).member(member).element(at);
                 error.subgraph(u8::try_from(graph).unwrap_or(u8::MAX))
-            };
-            let (subgraph, var_id) = owner.ok_or_else(unresolved)?;
+            })?;
             let record = vars.get_mut::<VarRecord>(build.arena, at).ok_or_else(|| broken("a variable"))?;
             record.c = U32::new(subgraph);
             record.d = U32::new(var_id);
@@ -36,35 +34,59 @@ pub(super) fn remotes(build: &mut Build<'_, '_>, definitions: TailRef, graphs: u
     Ok(())
 }
 
-fn definition(tail: Tail<'_>, definitions: TailRef, graph: u32) -> Option<Definition<'_>> {
-    Some(Definition::new(tail, tail.get::<DefRecord>(def_at(definitions, graph)?)?))
-}
-
-/// Subgraph and id of the owner: by explicit keys, else by the name's form.
-fn owner(
-    tail: Tail<'_>,
+/// Where the owners of one subgraph's remote variables are looked for.
+struct Owners<'a> {
+    tail: Tail<'a>,
     definitions: TailRef,
     graphs: u32,
+    /// The subgraph of the remote variable.
     graph: u32,
-    record: &VarRecord,
-) -> Option<(u32, u32)> {
-    let name = record.name.get(tail);
-    let other = |subgraph: u32| {
-        let valid = subgraph < graphs && subgraph != graph;
-        if valid { definition(tail, definitions, subgraph) } else { None }
-    };
-    let (subgraph, var_id) = if record.flags & var_flag::REMOTE_KEYS != 0 {
-        (record.c.get(), record.d.get())
-    } else {
-        let single = graph.checked_sub(1).unwrap_or(1);
+}
+
+impl<'a> Owners<'a> {
+    fn refused(&self, code: ManifestCode, subgraph: u32) -> Error {
+        fault(code).numbers(0, u64::from(self.graphs.saturating_sub(1))).third(u64::from(subgraph))
+    }
+
+    /// Subgraph and id of the owner: by explicit keys, else by the name's form.
+    fn of(&self, record: &VarRecord) -> Result<(u32, u32), Error> {
+        if record.flags & var_flag::REMOTE_KEYS != 0 {
+            let owner = self.other(record.c.get())?;
+            return self.owned(owner, record.c.get(), Some(record.d.get()));
+        }
+        let name = record.name.get(self.tail);
+        let single = self.graph.checked_sub(1).unwrap_or(1);
         let named = braced(name).or_else(|| suffixed(name));
-        let (owner, subgraph) = named.or_else(|| (graphs == 2).then_some((name, single)))?;
-        (subgraph, other(subgraph)?.var_id(owner)?)
-    };
-    let owner = other(subgraph)?;
-    let index = owner.var_index(var_id)?;
-    let is_remote = VarClass::from_code(owner.var_record(index)?.class) == Some(VarClass::Remote);
-    (!is_remote).then_some((subgraph, var_id))
+        let named = named.or_else(|| (self.graphs <= 2).then_some((name, single)));
+        let (owner, subgraph) = named.ok_or_else(|| self.refused(ManifestCode::RemoteUnresolved, 0))?;
+        let definition = self.other(subgraph)?;
+        self.owned(definition, subgraph, definition.var_id(owner))
+    }
+
+    /// Another subgraph.
+    fn other(&self, subgraph: u32) -> Result<Definition<'a>, Error> {
+        let absent = || self.refused(ManifestCode::RemoteSubgraph, subgraph);
+        if subgraph >= self.graphs {
+            return Err(absent());
+        }
+        if subgraph == self.graph {
+            return Err(self.refused(ManifestCode::RemoteOwn, subgraph));
+        }
+        let record = def_at(self.definitions, subgraph).and_then(|place| self.tail.get::<DefRecord>(place));
+        Ok(Definition::new(self.tail, record.ok_or_else(absent)?))
+    }
+
+    /// A variable of that subgraph that is there itself.
+    fn owned(&self, owner: Definition<'a>, subgraph: u32, id: Option<u32>) -> Result<(u32, u32), Error> {
+        let found = id.and_then(|id| Some((id, owner.var_record(owner.var_index(id)?)?)));
+        let missing = || self.refused(ManifestCode::RemoteUnresolved, subgraph);
+        let (id, record) = found.ok_or_else(missing)?;
+        if VarClass::from_code(record.class) == Some(VarClass::Remote) {
+            let error = self.refused(ManifestCode::RemoteChain, subgraph);
+            return Err(error.name2(record.name.get(self.tail)));
+        }
+        Ok((subgraph, id))
+    }
 }
 
 /// `^(.+)\{(\d+)\}$` (R16, seen in real files).

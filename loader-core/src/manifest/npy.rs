@@ -1,7 +1,7 @@
 //! The first bytes of an `.npy` member: where its payload begins (manifests.md §15.2).
 
 use super::build::fault;
-use crate::error::{Error, ManifestCode};
+use crate::error::{Error, ManifestCode, Name};
 
 /// Bytes before the header text: magic, version, length.
 const FIXED: usize = 10;
@@ -30,16 +30,31 @@ impl NpyHead {
         self.len = self.len.saturating_add(count);
     }
 
-    /// Offset of the payload in a member of `size` bytes; E320 with the magic that was found.
+    /// Offset of the payload in a member of `size` bytes; E320 with what was found.
     pub(crate) fn payload(&self, size: u64, name: &[u8]) -> Result<u64, Error> {
         let [m0, m1, _, _, _, _, major, _, h0, h1] = self.bytes;
         let magic = u16::from_le_bytes([m0, m1]);
-        let refused = || fault(ManifestCode::NumpyHeader).name(name).numbers(u64::from(magic), size);
         let header = u64::from(u16::from_le_bytes([h0, h1]));
-        let offset = header.checked_add(10).ok_or_else(refused)?;
-        let whole = self.len == FIXED && magic == MAGIC && major == 1 && offset <= size;
-        if whole { Ok(offset) } else { Err(refused()) }
+        let offset = header.saturating_add(10);
+        let found = match () {
+            () if self.len >= 2 && magic != MAGIC => other_magic(magic),
+            () if self.len < FIXED => Name::new(b"of too few bytes"),
+            () if major != 1 => Name::new(b"not of version 1"),
+            () if offset > size => Name::new(b"past the end"),
+            () => return Ok(offset),
+        };
+        let mut error = fault(ManifestCode::NumpyHeader).name(name).numbers(u64::from(magic), size);
+        error.at.name2 = found;
+        Err(error)
     }
+}
+
+/// The reference's words for a magic that is not [`MAGIC`].
+fn other_magic(magic: u16) -> Name<16> {
+    let digit = |shift: u32| char::from_digit(u32::from(magic.wrapping_shr(shift) & 15), 16);
+    let digits = [12, 8, 4, 0].into_iter().filter_map(digit).map(|digit| u8::try_from(digit).unwrap_or(b'?'));
+    let leading = digits.clone().take(3).take_while(|&digit| digit == b'0').count();
+    digits.skip(leading).chain(*b" != 0x4e93").collect()
 }
 
 /// Whether a constant is unwrapped: by its name's ending.

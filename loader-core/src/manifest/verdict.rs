@@ -55,23 +55,37 @@ impl Rank {
 
 /// The fault of the lowest rank so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Verdict(Option<(Rank, Error)>);
+pub(crate) struct Verdict {
+    first: Option<(Rank, Error)>,
+    /// Refuses nothing by itself.
+    latent: Option<(Rank, Error)>,
+}
 
 impl Verdict {
     /// Takes a fault; of two with the same rank the first stays.
     pub(crate) fn offer(&mut self, rank: Rank, error: Error) {
-        if self.0.is_none_or(|(best, _)| rank < best) {
-            self.0 = Some((rank, error));
+        if self.first.is_none_or(|(best, _)| rank < best) {
+            self.first = Some((rank, error));
+        }
+    }
+
+    /// The same for a fault that counts only before another one: tools and loads then name the same first fault
+    /// of a file, though tools forgive it.
+    pub(crate) fn offer_latent(&mut self, rank: Rank, error: Error) {
+        if self.latent.is_none_or(|(best, _)| rank < best) {
+            self.latent = Some((rank, error));
         }
     }
 
     /// True if nothing of this rank or a later one can change the outcome.
     pub(crate) fn settled_before(&self, rank: Rank) -> bool {
-        self.0.is_some_and(|(best, _)| best <= rank)
+        self.first.is_some_and(|(best, _)| best <= rank)
     }
 
     pub(crate) fn error(&self) -> Option<Error> {
-        self.0.map(|(_, error)| error)
+        let (rank, error) = self.first?;
+        let before = self.latent.filter(|(latent, _)| *latent < rank);
+        Some(before.map_or(error, |(_, latent)| latent))
     }
 }
 

@@ -39,10 +39,10 @@ impl Page {
     /// the contiguous mode ignores the page-size variable (§20.3, Confirmed).
     ///
     /// # Errors
-    /// M104 for 0.
+    /// M104 for anything but whole MiB, and for 4 GiB and more (lowering.md §7.4).
     pub fn of(bytes: u64) -> Result<Self, Refusal> {
-        if bytes == 0 {
-            return Err(Refusal::named(ToolCode::BadPageSize, b"0"));
+        if bytes == 0 || !bytes.is_multiple_of(1 << 20) || bytes > u64::from(u32::MAX) {
+            return Err(Refusal::named(ToolCode::BadPageSize, bytes.to_string().as_bytes()));
         }
         let contiguous = bytes == Policy::CONTIGUOUS_PAGE;
         Ok(Self { bytes, mode: if contiguous { Mode::Contiguous } else { Mode::Paged } })

@@ -9,6 +9,7 @@ mod inspect;
 mod load;
 mod pack;
 mod plan;
+mod rules;
 mod shortage;
 mod streams;
 mod together;

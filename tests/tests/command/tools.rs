@@ -108,5 +108,7 @@ fn memory_takes_the_page_as_a_parameter_and_from_the_environment() {
     command.args(["memory", path, "--json"]).env("NEURON_SCRATCHPAD_PAGE_SIZE", "128");
     let document = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
     assert_eq!(figures(&document), [128, 256]);
-    assert_eq!(ask(&["memory", path, "--page-size", "0"]).1, 2);
+    for size in ["0", "1", "4097", "67108865", "4096M"] {
+        assert_eq!(ask(&["memory", path, "--page-size", size]).1, 2, "{size}");
+    }
 }

@@ -62,6 +62,35 @@ fn numbers_at_the_edges() {
 }
 
 #[test]
+fn arrays_of_integers_are_read_as_their_items_are() {
+    for text in [
+        "[]",
+        "[ ]",
+        "[0]",
+        "[1,2,3]",
+        "[ 1 ,\n\t-2 , 18446744073709551615 ]",
+        "[-9223372036854775808]",
+        "[18446744073709551616]",
+        "[1.0]",
+        "[1e2]",
+        "[1,\"2\",3]",
+        "[[1]]",
+        "[-0]",
+        "[true]",
+        "[1,null]",
+    ] {
+        let value = parse(text.as_bytes()).unwrap();
+        let items: Option<Vec<_>> = value.items().unwrap().map(|item| item.u64().ok()).collect();
+        let whole: Option<Vec<_>> = value.integers().unwrap().map(|item| item?.u64()).collect();
+        assert_eq!(whole, items, "{text}");
+        let items: Option<Vec<_>> = value.items().unwrap().map(|item| item.i64().ok()).collect();
+        let whole: Option<Vec<_>> = value.integers().unwrap().map(|item| item?.i64()).collect();
+        assert_eq!(whole, items, "{text}");
+    }
+    assert!(parse(b"{}").unwrap().integers().is_err());
+}
+
+#[test]
 fn flags_floats_and_null() {
     let value = |text: &'static str| parse(text.as_bytes()).unwrap();
     assert_eq!(value("1").flag(), Ok(true));

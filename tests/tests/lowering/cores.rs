@@ -72,8 +72,8 @@ fn lowering_t102() {
         json!({"type": "remote", "var_id": 2}),
     );
     let alone = Package::base().var("out_remote_0", json!({"type": "remote", "var_id": 2}));
-    for package in [own, far, chain, alone] {
-        assert_eq!(package.code(), "E380");
+    for (package, code) in [(own, "E383"), (far, "E385"), (chain, "E384"), (alone, "E383")] {
+        assert_eq!(package.code(), code);
     }
     let pair = |first: Set, second: Set| vec![first, second.at(1)];
     let with = |subgraph, var_id| Set::base().var(Var::remote(2, "x", subgraph, var_id));

@@ -1,6 +1,7 @@
 //! The loading cases of the manifest page: every mutation of the sample trees, resident and streamed,
 //! the trees' own expected values, and the architecture gate for every host.
 
+use crate::small::complete;
 use loader_core::arch::Arch;
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
@@ -37,6 +38,7 @@ fn refused(outcome: &Result<Value, Refused>, expect: &Value) {
     let Err(refused) = outcome else { panic!("accepted: {expect}") };
     let (error, text) = &**refused;
     assert_eq!(error.id().to_string(), expect["error"].as_str().unwrap(), "{text}");
+    complete(error, text);
     let log = error.log().to_string();
     if let Some(message) = expect["message"].as_str() {
         assert!(log.contains(message), "{log}");
@@ -123,6 +125,9 @@ fn every_sample_tree_gives_exactly_its_expected_report() {
         for mode in [Mode::Resident, Mode::Streamed] {
             let report =
                 load(&tree, &policy(host, false), mode).unwrap_or_else(|refused| panic!("{}", refused.1));
+            let strict = Policy { unique_keys: true, ..policy(host, false) };
+            let strictly = load(&tree, &strict, mode).unwrap_or_else(|refused| panic!("{}", refused.1));
+            assert_eq!(strictly, report, "{name} has no key twice");
             for key in ["manifest", "kelf", "io"] {
                 assert_eq!(report[key], expected[key], "{name} {key}");
             }

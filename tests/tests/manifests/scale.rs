@@ -70,6 +70,34 @@ fn time_grows_with_the_size() {
     assert!(big.0 < small.0 * 12, "{:?} against {:?}", small.0, big.0);
 }
 
+/// A file with so many constants, half of them `.npy`, each with a member of its own.
+fn constants(count: usize) -> Vec<u8> {
+    let mut members: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut def = String::from(r#"{"var":{"#);
+    for n in 0..count {
+        let name = if n % 2 == 0 { format!("w{n}.npy") } else { format!("w{n}.bin") };
+        write!(def, r#""w{n}":{{"file_name":"{name}","size":4,"type":"file","var_id":{n}}},"#).unwrap();
+        let content = if n % 2 == 0 { b"\x93NUMPY\x01\0\x02\0{}abcd".to_vec() } else { b"abcd".to_vec() };
+        members.insert(format!("sg00/{name}"), content);
+    }
+    write!(def, r#""y":{{"type":"output","size":32,"var_id":{count}}}}}}}"#).unwrap();
+    members.insert("neff.json".to_owned(), NEFF.into());
+    members.insert("kelf-0.json".to_owned(), KELF.into());
+    members.insert("sg00/def.json".to_owned(), def.into_bytes());
+    packed(&members)
+}
+
+#[test]
+fn time_grows_with_the_number_of_constants() {
+    for mode in [Mode::Resident, Mode::Streamed] {
+        let small = timed(&constants(5_000), 64 << 20, mode);
+        let big = timed(&constants(20_000), 64 << 20, mode);
+        assert_eq!((small.1, big.1), ([5_001, 0, 0], [20_001, 0, 0]));
+        println!("{mode:?}: 5,000 constants in {:?}, 20,000 in {:?}", small.0, big.0);
+        assert!(big.0 < small.0 * 10 + Duration::from_millis(200), "{:?} against {:?}", small.0, big.0);
+    }
+}
+
 #[test]
 fn a_million_variables() {
     let (time, counts) = timed(&file(1_000_000, 1, 1), 512 << 20, Mode::Resident);

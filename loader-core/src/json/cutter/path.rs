@@ -6,11 +6,23 @@ use crate::error::{Error, Stage};
 use core::fmt;
 use core::ops::Range;
 
+/// How a container is entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// Its values are asked about.
+    Plain,
+    /// The same, and its keys are compared.
+    Unique,
+    /// Its keys are compared, its values are of no interest.
+    Silent,
+}
+
 /// One entered container.
 #[derive(Clone, Debug)]
 pub(super) struct Level {
     object: bool,
     pub(super) unique: bool,
+    pub(super) silent: bool,
     /// Where its keys start in the key memory.
     pub(super) base: usize,
     /// Where its present key stands there.
@@ -19,8 +31,9 @@ pub(super) struct Level {
 }
 
 impl Level {
-    pub(super) const fn new(object: bool, unique: bool, base: usize) -> Self {
-        Self { object, unique, base, key: base..base, values: 0 }
+    pub(super) const fn new(object: bool, entry: Entry, base: usize) -> Self {
+        let (unique, silent) = (!matches!(entry, Entry::Plain), matches!(entry, Entry::Silent));
+        Self { object, unique, silent, base, key: base..base, values: 0 }
     }
 
     pub(super) const fn values(&self) -> u32 {
@@ -43,6 +56,11 @@ impl Levels {
 
     pub(super) fn depth(&self) -> u16 {
         u16::try_from(self.0.len()).unwrap_or(u16::MAX)
+    }
+
+    /// True if another container can be entered.
+    pub(super) fn room(&self) -> bool {
+        !self.0.is_full()
     }
 
     pub(super) fn last(&self) -> Option<&Level> {

@@ -19,6 +19,8 @@ use zerocopy::little_endian::{U16, U32};
 struct BlockDraft {
     ordinal: u32,
     id: Slot<u32>,
+    /// `id` as it is written.
+    id_written: Option<Name<32>>,
     queue: Slot<Option<u32>>,
     instance: Slot<Option<(u32, u32)>>,
     shown: Option<Name<32>>,
@@ -117,7 +119,7 @@ impl Indexing<'_, '_, '_> {
     fn place(&self) -> Result<(u32, u32), Error> {
         let draft = &self.indexer.draft;
         let unknown = || {
-            let shown = draft.shown.unwrap_or(Name::EMPTY);
+            let shown = draft.shown.unwrap_or(Name::new(b"(none named)"));
             fault(ManifestCode::BlockQueue).name(shown.as_bytes()).numbers(u64::from(draft.ordinal), 0)
         };
         if draft.queue.is_wrong() || draft.instance.is_wrong() {
@@ -148,7 +150,10 @@ impl Indexing<'_, '_, '_> {
     fn record(&self, transfers: u32) -> Result<BlockRecord, Error> {
         let draft = &self.indexer.draft;
         let ordinal = u64::from(draft.ordinal);
-        let id = draft.id.get().ok_or_else(|| failed(0, fault(ManifestCode::BlockId).numbers(ordinal, 0)))?;
+        let id = draft.id.get().ok_or_else(|| {
+            let found = draft.id_written.unwrap_or(Name::new(b"no id"));
+            failed(0, fault(ManifestCode::BlockId).name(found.as_bytes()).numbers(ordinal, 0))
+        })?;
         let (queue, instance) = self.place().map_err(|error| failed(1, error))?;
         if let Some(key) = self.malformed() {
             let error = fault(ManifestCode::BlockMalformed).name(key.as_bytes());
@@ -320,7 +325,14 @@ impl BlockDraft {
     fn plain(&mut self, key: &[u8], value: Element<'_>) {
         let byte = |value: Element<'_>| value.u64().map_err(drop).and_then(|n| u8::try_from(n).map_err(drop));
         match key {
-            b"id" => self.id.set(value.u32()),
+            b"id" => {
+                self.id.set(value.u32());
+                if self.id.is_wrong() {
+                    self.id_written = self
+                        .id_written
+                        .or_else(|| Some(b"id ".iter().chain(value.bytes()).copied().collect()));
+                }
+            }
             b"semaphore" => self.semaphore.set(value.u32()),
             b"event" => self.event.set(value.u32()),
             b"priority_class" => self.priority_class.set(byte(value)),

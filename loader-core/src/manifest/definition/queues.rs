@@ -1,6 +1,6 @@
 //! One `dma_queue` entry: its keys as they come, then the checks of manifests.md §8.3.
 
-use super::super::build::{Build, Slot, check_of, failed, fault, full, shown};
+use super::super::build::{Build, Slot, check_of, failed, fault, full, shown, word};
 use super::super::class::{Fabric, Role};
 use super::super::record::{DefRecord, QueueRecord, Text, queue_flag};
 use super::super::verdict::{Rank, Section};
@@ -31,13 +31,12 @@ enum Word<T> {
     Unknown(Name<16>),
 }
 
-fn word<T: Copy, const N: usize>(
+fn known<T: Copy, const N: usize>(
     text: json::Text<'_>,
     all: [T; N],
     name: impl Fn(T) -> &'static str,
 ) -> Word<T> {
-    let found = all.into_iter().find(|one| text.is(name(*one).as_bytes()));
-    found.map_or_else(|| Word::Unknown(shown(text)), Word::Known)
+    word(text, all, name).map_or_else(|| Word::Unknown(shown(text)), Word::Known)
 }
 
 /// Scratch of `dynamic_dma` (R12): both keys or neither.
@@ -66,6 +65,8 @@ pub(super) struct QueueDraft {
     role: Slot<Word<Role>>,
     owner: Slot<Word<Engine>>,
     num_queues: Slot<u32>,
+    /// `num_queues` as it is written.
+    num_written: Option<Name<16>>,
     semaphore: Slot<u32>,
     semaphore_set: Slot<([u32; SEMAPHORES_MAX], u32)>,
     /// First name of `queue_instances`.
@@ -101,10 +102,7 @@ impl QueueDraft {
             | b"dynamic_dma"
             | b"embedding_update_sync_semaphore"
             | b"fabric_path" => Want::Take,
-            b"queue_instances" if self.instances.is_absent() => {
-                self.instances.set(if kind == Kind::Array { Ok(def.instance_names.len()) } else { Err(()) });
-                Want::Enter
-            }
+            b"queue_instances" => self.instances.enter(kind, def.instance_names.len()),
             _ => Want::Skip,
         }
     }
@@ -126,9 +124,12 @@ impl QueueDraft {
 
     pub(super) fn taken(&mut self, key: &[u8], value: Element<'_>) {
         match key {
-            b"type" => self.role.set(value.text().map(|text| word(text, Role::ALL, Role::name))),
-            b"owner" => self.owner.set(value.text().map(|text| word(text, Engine::ALL, Engine::key))),
-            b"num_queues" => self.num_queues.set(value.u32()),
+            b"type" => self.role.set(value.text().map(|text| known(text, Role::ALL, Role::name))),
+            b"owner" => self.owner.set(value.text().map(|text| known(text, Engine::ALL, Engine::key))),
+            b"num_queues" => {
+                self.num_queues.set(value.u32());
+                self.num_written = self.num_written.or_else(|| Some(Name::new(value.bytes())));
+            }
             b"semaphore" => self.semaphore.set(value.u32()),
             b"semaphore_set" => self.semaphore_set.set(semaphores(value).ok_or(())),
             b"pinned" => self.pinned.set(value.flag()),
@@ -136,11 +137,7 @@ impl QueueDraft {
             b"indirect_memcpy" => self.indirect.set(value.flag()),
             b"dynamic_dma" => self.dynamic.set(dynamic(value)),
             b"embedding_update_sync_semaphore" => self.embedding.set(value.u32()),
-            b"fabric_path" => self.fabric.set(
-                value
-                    .text()
-                    .map(|text| Fabric::ALL.into_iter().find(|fabric| text.is(fabric.name().as_bytes()))),
-            ),
+            b"fabric_path" => self.fabric.set(value.text().map(|text| word(text, Fabric::ALL, Fabric::name))),
             _ => {}
         }
     }
@@ -238,7 +235,11 @@ impl QueueDraft {
             Slot::Got(count) => count,
         };
         let numbers = (u64::from(count), u64::from(QUEUES_MAX));
-        let error = || fault(ManifestCode::QueueCount).name(name).numbers(numbers.0, numbers.1);
+        let written = self.num_written.unwrap_or(Name::EMPTY);
+        let error = || {
+            let error = fault(ManifestCode::QueueCount).name(name).name2(written.as_bytes());
+            error.numbers(numbers.0, numbers.1)
+        };
         if (1..=QUEUES_MAX).contains(&count) { Ok(count) } else { Err(failed(3, error())) }
     }
 

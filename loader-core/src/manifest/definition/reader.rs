@@ -117,11 +117,11 @@ impl DefReader {
         Ok(match (key, kind) {
             (b"var", Kind::Object) => {
                 self.has_var = true;
-                Want::Enter
+                Want::EnterTable
             }
-            (b"dma_queue", Kind::Object) => Want::Enter,
+            (b"dma_queue", Kind::Object) => Want::EnterTable,
             (b"dma_queue", _) => {
-                let error = fault(ManifestCode::QueueTable).name2(b"table");
+                let error = fault(ManifestCode::QueueTable).name(b"(the table)").name2(b"value");
                 build.offer(self.rank(Section::Queues), error);
                 Want::Skip
             }

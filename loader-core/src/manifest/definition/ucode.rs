@@ -78,16 +78,11 @@ impl LibraryReader {
             }
             0 => {
                 let rank = Rank::new(self.graph, Section::Ucode).step(1);
-                build.offer(rank, fault(ManifestCode::UcodeMalformed).name2(b"entry"));
+                build.offer(rank, fault(ManifestCode::UcodeMalformed).name(b"(not named)").name2(b"entry"));
                 Want::Skip
             }
             1 => match path.key(self.depth) {
-                b"functions" if self.entry.functions.is_absent() => {
-                    let first = if kind == Kind::Array { Ok(functions.len()) } else { Err(()) };
-                    self.entry.functions.set(first);
-                    Want::Enter
-                }
-                b"functions" => Want::Skip,
+                b"functions" => self.entry.functions.enter(kind, functions.len()),
                 _ => Want::Take,
             },
             2 => Want::Take,
@@ -154,7 +149,8 @@ impl LibraryReader {
     fn check(&self, build: &Build<'_, '_>, def: &DefRecord) -> Result<LibraryRecord, Error> {
         let entry = &self.entry;
         let tail = build.arena.tail();
-        let library = entry.library.get().ok_or_else(|| fault(ManifestCode::UcodeLibrary))?;
+        let library =
+            entry.library.get().ok_or_else(|| fault(ManifestCode::UcodeLibrary).name(b"(not named)"))?;
         let name = library.get(tail);
         let refused = |code: ManifestCode| fault(code).name(name);
         let version = entry.version.get().ok_or_else(|| refused(ManifestCode::UcodeVersion))?;

@@ -1,6 +1,6 @@
 //! One `var` entry: its keys as they come, then the checks in the spec's order (manifests.md §7.4).
 
-use super::super::build::{Build, Slot, broken, check_of, failed, fault, full, number, shown};
+use super::super::build::{Build, Slot, broken, check_of, failed, fault, full, number, shown, word};
 use super::super::class::{Backing, Fabric, VarClass};
 use super::super::record::{DefRecord, Text, VarRecord, var_flag};
 use super::super::verdict::{Rank, Section};
@@ -56,10 +56,10 @@ impl Default for Name<32> {
 }
 
 fn class_of(text: crate::json::Text<'_>) -> Class {
-    if let Some(class) = VarClass::ALL.into_iter().find(|class| text.is(class.name().as_bytes())) {
+    if let Some(class) = word(text, VarClass::ALL, VarClass::name) {
         return Class::Known(class);
     }
-    let area = [Backing::Local, Backing::Shared].into_iter().find(|area| text.is(area.name().as_bytes()));
+    let area = word(text, [Backing::Local, Backing::Shared], Backing::name);
     area.map_or_else(|| Class::Unknown(shown(text)), Class::Area)
 }
 
@@ -89,10 +89,7 @@ impl VarDraft {
             | b"pipe"
             | b"remote_vtpb_rel_sg_id"
             | b"remote_var_id" => Want::Take,
-            b"list" if self.list.is_absent() => {
-                self.list.set(if kind == Kind::Array { Ok(def.lists.len()) } else { Err(()) });
-                Want::Enter
-            }
+            b"list" => self.list.enter(kind, def.lists.len()),
             _ => Want::Skip,
         }
     }
@@ -128,16 +125,10 @@ impl VarDraft {
             b"var_id" => self.var_id.set(value.u32()),
             b"size" => self.size.set(value.u64()),
             b"alignment" => self.alignment.set(value.u64()),
-            b"fabric_path" => self.fabric.set(
-                value
-                    .text()
-                    .map(|text| Fabric::ALL.into_iter().find(|fabric| text.is(fabric.name().as_bytes()))),
-            ),
-            b"backing_buf" => self.backing.set(
-                value
-                    .text()
-                    .map(|text| Backing::ALL.into_iter().find(|backing| text.is(backing.name().as_bytes()))),
-            ),
+            b"fabric_path" => self.fabric.set(value.text().map(|text| word(text, Fabric::ALL, Fabric::name))),
+            b"backing_buf" => {
+                self.backing.set(value.text().map(|text| word(text, Backing::ALL, Backing::name)));
+            }
             b"backing_variable_off" => self.offset.set(value.u64()),
             b"referenced_var_id" => self.referenced.set(value.u32()),
             b"dtype" => self.dtype(value),

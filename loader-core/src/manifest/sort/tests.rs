@@ -30,3 +30,22 @@ fn equal_keys_keep_their_order() {
     let order: Vec<u32> = tail.slice::<U32>(place, 10).unwrap().iter().map(|n| n.get()).collect();
     assert_eq!(order, [0, 3, 6, 9, 1, 4, 7, 2, 5, 8]);
 }
+
+#[test]
+fn dense_ids_need_no_sort_and_others_are_told_apart() {
+    let mut memory = vec![0u8; 4096];
+    let mut arena = Arena::new(&mut memory).unwrap();
+    let ids =
+        |ids: &'static [u32]| move |_: Tail<'_>, at: u32| ids.get(usize::try_from(at).unwrap()).copied();
+    let used = arena.tail_used();
+    for other in [&[0u32, 2, 2][..], &[0, 1, 3], &[1, 2, 3]] {
+        assert_eq!(by_dense_id(&mut arena, 3, ids(other)).unwrap().map(|_| ()), None, "{other:?}");
+        assert_eq!(arena.tail_used(), used);
+    }
+    let place = by_dense_id(&mut arena, 4, ids(&[2, 0, 3, 1])).unwrap().unwrap();
+    let none = by_dense_id(&mut arena, 0, ids(&[])).unwrap();
+    assert!(none.is_some());
+    let tail = arena.seal_tail();
+    let order: Vec<u32> = tail.slice::<U32>(place, 4).unwrap().iter().map(|n| n.get()).collect();
+    assert_eq!(order, [1, 3, 0, 2]);
+}

@@ -47,6 +47,7 @@ impl VerifyArguments {
         Policy {
             verify_digest: true,
             strict_digest: self.strict_digest,
+            allow_legacy: loader_std::environment::legacy_allowed(),
             host_arch: self.arch,
             lnc: self.lnc,
             ..Policy::DEFAULT

@@ -5,6 +5,7 @@ use crate::arguments::number;
 use clap::Args;
 use loader_core::policy::Policy;
 use loader_std::LoadOptions;
+use loader_std::environment;
 
 /// A device, and how a file gets onto it.
 #[derive(Args, Debug)]
@@ -25,12 +26,16 @@ pub(crate) struct Asked {
     /// Do not check the payload digest
     #[arg(long)]
     no_verify: bool,
-    /// Refuse what is not understood to the last bit instead of reporting it
+    /// Refuse what is not understood to the last bit instead of reporting it, and a key twice in any JSON object
     #[arg(long, conflicts_with = "allow_opaque")]
     strict: bool,
     /// Load opaque slots onto a real device; a simulated one always takes them
     #[arg(long)]
     allow_opaque: bool,
+    /// Take a file of another architecture, or without the carve-outs its own asks for, as
+    /// NEURON_RT_ALLOW_LEGACY_NEFF=1 does
+    #[arg(long)]
+    allow_legacy: bool,
     /// Threads that fill cores; one per core by default, one when the file is streamed
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -45,6 +50,8 @@ impl Asked {
             verify_digest: !self.no_verify,
             report_digest: true,
             strict: self.strict,
+            unique_keys: self.strict,
+            allow_legacy: self.allow_legacy || environment::legacy_allowed(),
             allow_opaque: self.allow_opaque,
             page_size,
             contiguous_scratchpad: page_size == Policy::CONTIGUOUS_PAGE,
