@@ -20,7 +20,11 @@ pub(crate) fn run(full: bool) -> Result<()> {
     if full {
         tests.env(FULL, "1");
     }
-    gate("tests", tests)
+    gate("tests", tests)?;
+    if full {
+        gate("audit", cargo(&["xtask", "audit", "--full"]))?;
+    }
+    Ok(())
 }
 
 fn cargo(arguments: &[&str]) -> Command {
