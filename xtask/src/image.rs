@@ -6,7 +6,7 @@ pub(crate) mod elf;
 pub(crate) mod ledger;
 pub(crate) mod stack;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod toolchain;
 
 use anyhow::{Result, anyhow, bail};

@@ -21,6 +21,9 @@ pub(crate) fn run(full: bool) -> Result<()> {
         tests.env(FULL, "1");
     }
     gate("tests", tests)?;
+    if full {
+        gate("audit", cargo(&["xtask", "audit", "--full"]))?;
+    }
     println!("== clients of the C interface");
     crate::clients::run()?;
     println!("== wheel");

@@ -9,7 +9,7 @@ use loader_std::{LoadOptions, Loader, Memory};
 use neffload_tests::lowering::handmade::{DmaBlock, Move, Queue, Set, Working};
 use neffload_tests::lowering::lower_input;
 use neffload_tests::staging::Rig;
-use neffload_tests::staging::model::slot::{plain, trigger};
+use neffload_tests::staging::model::slot::{trigger, with};
 use neffload_tests::staging::model::{Hand, copy, join, side};
 use neffload_tests::{real_files, skip};
 use neuron_drivers::sim::{Config, Content, Growing, HostSim};
@@ -43,7 +43,8 @@ fn blocks_without_a_trigger_and_with_several() {
     assert_eq!(remarks(&[go(0), go(2), go(1), go(2), go(2)]), [("W612".to_owned(), 1, Some(2))]);
     let both = [("W611".to_owned(), 2, Some(0)), ("W612".to_owned(), 1, Some(1))];
     assert_eq!(remarks(&[go(1), go(1)]), both);
-    assert_eq!(remarks(&[plain(0xC2)]), [], "what c2 starts is not known");
+    let other = with(go(0), 0, &[0xC2]);
+    assert_eq!(remarks(&[other]), [], "what c2 starts is not known");
 }
 
 #[test]

@@ -18,10 +18,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// A test that needs a path of its own to the full sweep.
-fn is_full() -> bool {
+/// Whether the long forms are wanted, which build images: minutes of one processor.
+pub(crate) fn is_full() -> bool {
     std::env::var_os("NEFFLOAD_FULL").is_some()
 }
+
+/// Ends a test that builds images where only the short forms are wanted.
+macro_rules! needs_images {
+    () => {
+        if !$crate::image::tests::is_full() {
+            neffload_tests::skip!("images are built by `cargo xtask test --full`");
+        }
+    };
+}
+pub(crate) use needs_images;
 
 /// The image of a layout, built once for all tests.
 fn image(name: &'static str) -> &'static Path {
@@ -95,6 +105,7 @@ fn is_legacy(file: &Path) -> bool {
 
 #[test]
 fn agent_256k_loads_every_file_onto_sim() {
+    needs_images!();
     let mut loaded = 0;
     for file in fixture_files().iter().chain(&real_files()).filter(|file| !is_legacy(file)) {
         let output = run("agent-256k", file, &[]);
@@ -111,6 +122,7 @@ fn agent_256k_loads_every_file_onto_sim() {
 
 #[test]
 fn the_opaque_slots_of_real_files_are_reported() {
+    needs_images!();
     let opaque = [("cayman-moe", 313), ("sunda-pointer", 85), ("cayman-lnc2-matmul", 0)];
     for (name, count) in opaque {
         let Some(file) =
@@ -125,6 +137,7 @@ fn the_opaque_slots_of_real_files_are_reported() {
 
 #[test]
 fn agent_64k_loads_the_two_small_real_files() {
+    needs_images!();
     for name in ["cayman-lnc2-matmul", "cayman-attention-dge"] {
         let Some(file) =
             real_files().into_iter().find(|file| file.file_stem().is_some_and(|stem| stem == name))
@@ -140,6 +153,7 @@ fn agent_64k_loads_the_two_small_real_files() {
 
 #[test]
 fn a_refusal_ends_with_the_status_number() {
+    needs_images!();
     let output = run("agent-256k", &fixture("inf1-1core"), &[]);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output).starts_with("refused, status 2: E204 "), "{}", text(&output));
@@ -164,6 +178,7 @@ fn with_variables(count: u64) -> Vec<u8> {
 
 #[test]
 fn a_file_that_needs_more_is_refused_with_the_exact_need() {
+    needs_images!();
     let scratch = Scratch::new("image-need");
     let (file, bytes) = (scratch.join("large.neff"), with_variables(2000));
     fs::write(&file, &bytes).unwrap();
@@ -186,6 +201,7 @@ fn simdrv() -> Option<PathBuf> {
 
 #[test]
 fn agent_256k_loads_through_the_kernel_driver() {
+    needs_images!();
     let Some(simdrv) = simdrv() else { skip!("neffload-simdrv is not built") };
     for file in fixture_files().iter().chain(&real_files()).filter(|file| !is_legacy(file)) {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
@@ -206,6 +222,7 @@ fn agent_256k_loads_through_the_kernel_driver() {
 
 #[test]
 fn a_real_device_takes_no_opaque_slots_unasked() {
+    needs_images!();
     let Some(simdrv) = simdrv() else { skip!("neffload-simdrv is not built") };
     let mut command = Command::new(simdrv);
     command.args(["--arch", "sunda", "--"]).arg(image("agent-256k")).arg(fixture("sunda-1core"));
@@ -216,9 +233,10 @@ fn a_real_device_takes_no_opaque_slots_unasked() {
 
 #[test]
 fn large_constants_stream_through_the_same_memory() {
+    needs_images!();
     let script = shared().map(|folder| folder.join("bench/make_big.py")).filter(|script| script.is_file());
     let (Some(script), Some(python)) = (script, python()) else { skip!("no make_big.py in the shared data") };
-    let mebibytes = if is_full() { "512" } else { "8" };
+    let mebibytes = "512";
     let scratch = Scratch::new("image-stream");
     let file = scratch.join("big.neff");
     let made =
@@ -232,6 +250,7 @@ fn large_constants_stream_through_the_same_memory() {
 
 #[test]
 fn the_bare_metal_image_loads_its_file_under_qemu() {
+    needs_images!();
     let (path, layout) = layout(Path::new("cortex-m4")).unwrap();
     let built = match build(&path, &layout, Variant::default()) {
         Ok(built) => built,
@@ -257,6 +276,7 @@ fn the_bare_metal_image_loads_its_file_under_qemu() {
 
 #[test]
 fn nonsense_layouts_fail_while_the_image_is_built() {
+    needs_images!();
     let scratch = Scratch::new("image-nonsense");
     let text = fs::read_to_string(workspace().join("memory-layouts/agent-256k.toml")).unwrap();
     let path = scratch.join("agent-none.toml");
@@ -293,6 +313,7 @@ fn the_page_on_embedding_shows_what_is_there() {
 
 #[test]
 fn the_examples_on_embedding_load() {
+    needs_images!();
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut rust = Command::new(&cargo);
     rust.args(["run", "--quiet", "--package", "neffload-agent", "--example", "embed", "--"]);
