@@ -195,7 +195,7 @@ fn packed_with(
     let folder = scratch.write_tree("tree", tree);
     let out = scratch.join("out.neff");
     let _ = std::fs::remove_file(&out);
-    let mut arguments: Vec<std::ffi::OsString> =
+    let mut arguments: Vec<OsString> =
         vec!["pack".into(), folder.into(), out.clone().into(), "--json".into()];
     arguments.extend(options.iter().map(|option| (*option).into()));
     (run(arguments), out)
