@@ -332,6 +332,12 @@ impl Error {
         Template { text: self.code.info().expected, at: &self.at }
     }
 
+    /// What the user can do about it, in one sentence; may be empty.
+    #[must_use]
+    pub fn remedy(&self) -> impl fmt::Display + '_ {
+        Template { text: self.code.info().remedy, at: &self.at }
+    }
+
     /// The whole message with the member's name in place of its number.
     pub fn with_names<'a, N: MemberNames>(&'a self, names: &'a N) -> impl fmt::Display + 'a {
         Message { error: self, name: move |id| names.name_of(id) }
@@ -383,7 +389,7 @@ impl<'n, F: Fn(MemberId) -> Option<&'n [u8]>> fmt::Display for Message<'_, F> {
             write!(f, "; expected {}", self.error.expected())?;
         }
         if !code.info().remedy.is_empty() {
-            write!(f, ". {}", code.info().remedy)?;
+            write!(f, ". {}", self.error.remedy())?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 /// The built command: beside the running test, where cargo puts the binaries of the workspace.
 ///
@@ -76,13 +77,27 @@ fn piped<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>, input: &[u8]) 
         // A command that refuses early need not take everything.
         drop(stdin.write_all(input));
     }
-    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-    let peak = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.trim().parse().ok());
+    let peak = settled_peak(child.id());
     drop(stdin);
     let output = child.wait_with_output().unwrap_or_else(|error| panic!("neffload: {error}"));
     (output, peak)
+}
+
+/// Most resident memory in KiB of a process that waits for more input, once it grows no further.
+fn settled_peak(process: u32) -> Option<u64> {
+    let mut last = None;
+    for _ in 0..100 {
+        std::thread::sleep(Duration::from_millis(50));
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        let field = |name| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        let now: Option<u64> = field("VmHWM:").and_then(|text| text.strip_suffix("kB")?.trim().parse().ok());
+        let waits = field("State:").is_some_and(|state| state.starts_with('S'));
+        if waits && now.is_some() && now == last {
+            return now;
+        }
+        last = now;
+    }
+    last
 }
 
 /// A folder that a test may fill; removed when the value goes away.

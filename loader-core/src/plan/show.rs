@@ -21,7 +21,10 @@ impl fmt::Display for ShowBytes {
         let up = twice > unit || (twice == unit && whole & 1 == 1);
         let milli = whole.saturating_add(u128::from(up));
         let (units, rest) = (milli.checked_div(1000), milli.checked_rem(1000));
-        write!(f, "{}.{:03}{suffix}", units.unwrap_or(0), rest.unwrap_or(0))
+        let mut text = heapless::String::<32>::new();
+        // 20 digits at most: it fits. Padding needs the text as one value.
+        fmt::write(&mut text, format_args!("{}.{:03}{suffix}", units.unwrap_or(0), rest.unwrap_or(0)))?;
+        f.pad(&text)
     }
 }
 

@@ -30,6 +30,10 @@ impl Device for Shared {
         self.0.cores()
     }
 
+    fn is_simulated(&self) -> bool {
+        self.0.is_simulated()
+    }
+
     fn home_channel(&self, core: CoreId) -> u8 {
         self.0.home_channel(core)
     }

@@ -54,5 +54,5 @@ fn a_table() {
     assert!(lines[3].starts_with("ND 0:NC 0 ") && lines[3].contains("1.000MB"));
     assert!(lines[4].starts_with("  [m] "));
     assert_eq!(lines[4].matches("n/a").count(), 4);
-    assert!(lines.iter().skip(1).all(|line| line.len() == lines[1].len()));
+    assert!(lines.iter().skip(1).all(|line| line.len() == lines[1].len()), "{text}");
 }

@@ -169,11 +169,11 @@ mod tests {
         helps.push(("neffload".to_owned(), command.get_after_help().unwrap().to_string()));
         for (name, help) in helps {
             let lines: Vec<&str> = help.lines().filter(|line| line.starts_with("  neffload ")).collect();
-            assert!(!lines.is_empty(), "{name} has no example");
+            let shown = lines.iter().any(|line| name == "neffload" || words(line)[1] == name);
+            assert!(shown, "{name} has no example");
             for line in lines {
                 let parsed = command.try_get_matches_from_mut(words(line));
                 assert!(parsed.is_ok(), "{name}: {line}: {}", parsed.unwrap_err());
-                assert!(name == "neffload" || words(line)[1] == name, "{name}: {line}");
             }
         }
     }
