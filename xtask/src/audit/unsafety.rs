@@ -39,8 +39,13 @@ fn needs_reason(line: &str) -> bool {
     })
 }
 
-/// A reason stands in a comment above, where attributes and the start of the statement may lie between.
+/// A reason stands in a comment above, where attributes and the start of the statement may lie between. A trait's
+/// method has its contract where the trait is.
 fn has_reason(above: &[&str], line: &str) -> bool {
+    let owner = || above.iter().rev().find(|line| line.starts_with("impl"));
+    if line.starts_with("    unsafe fn ") && owner().is_some_and(|owner| owner.contains(" for ")) {
+        return true;
+    }
     let near = above.iter().rev().take(12).chain([&line]);
     near.into_iter().any(|line| line.contains("SAFETY:") || line.contains("# Safety"))
 }

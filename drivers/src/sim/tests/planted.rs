@@ -324,7 +324,7 @@ fn i12_capacity_and_padding() {
     assert_eq!(planted(|model| model.ring.0.capacity = 48), 12);
     assert_eq!(planted(|model| model.ring.0.capacity = 0), 12);
     assert_eq!(planted(|model| model.ring.1.padded = 1), 12);
-    assert_eq!(planted(|model| model.ring.0.address += 16), 12, "the ring leaves its block");
+    assert_eq!(planted(|model| model.ring.0.address += 1040), 12, "the ring leaves its block");
     assert_eq!(planted(|model| model.write(RX, 16, entry(8, 0, model.content.0).as_bytes())), 12);
     assert_eq!(planted(|model| model.write(RX, 16, entry(4, 0, model.content.0 + 4).as_bytes())), 12);
 }
