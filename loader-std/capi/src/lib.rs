@@ -3,11 +3,11 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`abi`] | the exported functions: pointers in, pointers out, one status. The only unsafe code |
-//! | [`library`] | what a process has once: settings and the runtime's state |
-//! | [`session`] | what lives from `nrt_init` to `nrt_close`: the device, and the tables of handles |
-//! | [`model`], [`execute`] | a loaded model; its operands bound to tensors |
-//! | [`tensor`], [`set`] | blocks of device memory and named groups of them |
+//! | `abi` | the exported functions: pointers in, pointers out, one status. The only unsafe code |
+//! | `library` | what a process has once: settings and the runtime's state |
+//! | `session` | what lives from `nrt_init` to `nrt_close`: the device, and the tables of handles |
+//! | `model`, `execute` | a loaded model; its operands bound to tensors |
+//! | `tensor`, `set` | blocks of device memory and named groups of them |
 //!
 //! A handle is a number in the clothes of a pointer. No handle is ever dereferenced: it is looked up in a table,
 //! numbers are not used twice, and each kind of object has a table of its own. So a handle that was freed, that
