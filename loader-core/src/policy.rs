@@ -52,7 +52,8 @@ pub struct Policy {
     pub host_arch: Option<Arch>,
     /// Logical-core size of the host; `None` takes the file's (R24).
     pub lnc: Option<u32>,
-    /// `NEURON_RT_ALLOW_LEGACY_NEFF`: relaxes the architecture gate and the missing carve-out.
+    /// `NEURON_RT_ALLOW_LEGACY_NEFF`: relaxes the architecture gate and the missing carve-out, in every stage;
+    /// a load then goes on with the file's architecture, not the device's (manifests.md §5.4).
     pub allow_legacy: bool,
     /// Verify the payload digest (R23: on here, off in the reference).
     pub verify_digest: bool,

@@ -12,7 +12,7 @@ codes! {
         /// Two subgraphs at most share a scratchpad (staging.md §8.4).
         TooManySubgraphs = 'S' 103, Invalid, "{a} subgraphs share one scratchpad", "at most {b}", "";
         /// The file is for another architecture.
-        Architecture = 'S' 104, Invalid, "subgraph {c} is for architecture {a}, the device has {b}", "architecture {b}", "Load it on a device of the file's architecture.";
+        Architecture = 'S' 104, Invalid, "subgraph {c} is for architecture {a}, the device has {b}", "architecture {b}", "Load it on a device of the file's architecture, or allow legacy files.";
         /// The last engine must be SP (staging.md §3.3).
         EngineOrder = 'S' 105, Failure, "the last engine of the kbin is not SP", "engines act, dve, pe, pool, sp", "";
         /// A reference of the kbin leads nowhere.

@@ -188,7 +188,8 @@ fn draft<'m, D: Device>(
     request: &Request<'_>,
 ) -> Result<Draft<'m>, Error> {
     let arch = kbin.arch().ok_or_else(|| fault(StageCode::BadKbin).name(b"target"))?;
-    if arch != device.arch() {
+    // Where the caller lets such a file pass, it is placed by its own architecture's rules (manifests.md §5.4).
+    if arch != device.arch() && !request.policy.allow_legacy {
         let (file, host) = (u64::from(arch.number()), u64::from(device.arch().number()));
         return Err(fault(StageCode::Architecture).numbers(file, host).third(u64::from(index)));
     }

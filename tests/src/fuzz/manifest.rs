@@ -78,6 +78,7 @@ fn policy_of(bits: u8) -> Policy {
         strict: bits & 4 != 0,
         accept_area_classes: bits & 8 != 0,
         append_alt_area: bits & 16 != 0,
+        unique_keys: bits & 32 != 0,
         host_arch: [None, Some(Arch::Sunda), Some(Arch::Cayman), Some(Arch::Mariana)][usize::from(bits >> 6)],
         ..Policy::DEFAULT
     }
