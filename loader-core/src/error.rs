@@ -19,6 +19,7 @@ mod lower;
 mod manifest;
 mod name;
 mod notes;
+mod remedy;
 mod stage;
 mod status;
 mod table;
@@ -105,6 +106,19 @@ impl Code {
             Self::Stage(code) => code.info(),
             Self::Device(code) => code.info(),
             Self::Tool(code) => code.info(),
+        }
+    }
+
+    /// What the person can do, with the placeholders of the row's text.
+    #[must_use]
+    pub const fn remedy(self) -> &'static str {
+        match self {
+            Self::Container(code) => code.remedy(),
+            Self::Manifest(code) => code.remedy(),
+            Self::Lower(code) => code.remedy(),
+            Self::Stage(code) => code.remedy(),
+            Self::Device(code) => code.remedy(),
+            Self::Tool(code) => code.remedy(),
         }
     }
 
@@ -326,27 +340,33 @@ impl Error {
         Template { text: self.code.info().text, at: &self.at }
     }
 
-    /// What a correct file would have had, in one clause; empty if the text says it.
+    /// What a correct file, caller or host would have had, in one clause.
     #[must_use]
     pub fn expected(&self) -> impl fmt::Display + '_ {
         Template { text: self.code.info().expected, at: &self.at }
     }
 
-    /// What the user can do about it, in one sentence; may be empty.
+    /// What the person can do about it, in one sentence.
     #[must_use]
     pub fn remedy(&self) -> impl fmt::Display + '_ {
-        Template { text: self.code.info().remedy, at: &self.at }
+        Template { text: self.code.remedy(), at: &self.at }
     }
 
-    /// The whole message with the member's name in place of its number.
+    /// The whole message with the member's name in place of its number: code, text, place, what was expected, what
+    /// to do.
     pub fn with_names<'a, N: MemberNames>(&'a self, names: &'a N) -> impl fmt::Display + 'a {
+        Whole(Message { error: self, name: move |id| names.name_of(id) })
+    }
+
+    /// The message without its last sentence, for a program in little memory: the remedies are in `docs/ERRORS.md`.
+    pub fn in_brief<'a, N: MemberNames>(&'a self, names: &'a N) -> impl fmt::Display + 'a {
         Message { error: self, name: move |id| names.name_of(id) }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&Message { error: self, name: |_| None::<&[u8]> }, f)
+        fmt::Display::fmt(&Whole(Message { error: self, name: |_| None::<&[u8]> }), f)
     }
 }
 
@@ -385,13 +405,16 @@ impl<'n, F: Fn(MemberId) -> Option<&'n [u8]>> fmt::Display for Message<'_, F> {
             place.part(format_args!("subgraph {subgraph}"))?;
         }
         place.close()?;
-        if !code.info().expected.is_empty() {
-            write!(f, "; expected {}", self.error.expected())?;
-        }
-        if !code.info().remedy.is_empty() {
-            write!(f, ". {}", self.error.remedy())?;
-        }
-        Ok(())
+        write!(f, "; expected {}", self.error.expected())
+    }
+}
+
+/// A message and what to do.
+struct Whole<'a, F>(Message<'a, F>);
+
+impl<'n, F: Fn(MemberId) -> Option<&'n [u8]>> fmt::Display for Whole<'_, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}. {}", self.0, self.0.error.remedy())
     }
 }
 

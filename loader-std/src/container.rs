@@ -1,6 +1,6 @@
 //! The container layer for hosts: a growable store, and surveys of whole files for tools.
 
-mod both;
+pub(crate) mod both;
 mod hashing;
 mod json;
 mod survey;

@@ -3,22 +3,6 @@
 //!
 //! It reads in *tooling mode*: a getter needs its own member and keys and nothing else, so that it
 //! answers also for a file that no loader would take.
-//!
-//! ```
-//! use loader_std::NeffInfo;
-//! use std::collections::BTreeMap;
-//!
-//! let kelf = br#"{"version": "0.5", "target": "cayman", "graphs": []}"#.to_vec();
-//! let def = br##"{"replica_groups": [[[0, 4], [1, 5]]], "#rank_world_size": 8}"##.to_vec();
-//! let members = BTreeMap::from([
-//!     (b"kelf-0.json".to_vec(), kelf),
-//!     (b"sg00/def.json".to_vec(), def),
-//! ]);
-//! let info = NeffInfo::new(&members);
-//! assert_eq!(info.get_arch_type().unwrap(), "cayman");
-//! assert_eq!(info.get_cc_rank_world_size().unwrap().world_size, 8);
-//! assert_eq!(info.get_info_json().unwrap_err().text(), "info.json not found");
-//! ```
 
 mod aliases;
 mod getter;
@@ -49,7 +33,23 @@ const TENSOR_MAP: &str = r"sg\d+/tensor_map.json";
 /// The descriptor by its literal name: no `kelf-a.json`, whatever the graph says (§19.2, Confirmed).
 const KELF: &str = "kelf-0.json";
 
-/// The tooling view over a set of members. See the module's page.
+/// The tooling view over a set of members.
+///
+/// ```
+/// use loader_std::NeffInfo;
+/// use std::collections::BTreeMap;
+///
+/// let kelf = br#"{"version": "0.5", "target": "cayman", "graphs": []}"#.to_vec();
+/// let def = br##"{"replica_groups": [[[0, 4], [1, 5]]], "#rank_world_size": 8}"##.to_vec();
+/// let members = BTreeMap::from([
+///     (b"kelf-0.json".to_vec(), kelf),
+///     (b"sg00/def.json".to_vec(), def),
+/// ]);
+/// let info = NeffInfo::new(&members);
+/// assert_eq!(info.get_arch_type().unwrap(), "cayman");
+/// assert_eq!(info.get_cc_rank_world_size().unwrap().world_size, 8);
+/// assert_eq!(info.get_info_json().unwrap_err().text(), "info.json not found");
+/// ```
 #[derive(Clone, Debug)]
 pub struct NeffInfo<M> {
     members: M,

@@ -5,7 +5,7 @@
 mod document;
 mod subgraph;
 
-pub use document::{Question, document};
+pub use document::{Question, document, document_beside};
 
 use loader_core::container::MemberTable;
 use loader_core::error::{Error, Notes};

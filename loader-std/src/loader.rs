@@ -1,21 +1,6 @@
 //! Loading for hosts: a device, the models on it, and guards that unload (staging.md §6, §13, §14).
 //!
-//! ```
-//! use loader_core::arch::Arch;
-//! use loader_std::{LoadOptions, Loader, Memory};
-//! use neuron_drivers::sim::{Config, Growing, HostSim};
-//!
-//! let file = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/cayman-2core.neff"))?;
-//! let loader = Loader::new(HostSim::new(Config::flat(Arch::Cayman), Growing::new(false)));
-//! let empty = loader.device().hash();
-//! let mut memory = Memory::new();
-//! let model = loader.load(&file, &mut memory, &LoadOptions::default())?;
-//! assert_eq!((model.h_nn(), model.plan().len()), (1, 2));
-//! assert_eq!(loader.models(), [1]);
-//! drop(model);
-//! assert_eq!(loader.device().hash(), empty);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! [`Loader`] has an example.
 //!
 //! # Locks
 //!
@@ -55,7 +40,7 @@ pub use fan_out::{Worker, fill, worker};
 pub use io::IoEntry;
 pub use memory::{Memory, StreamMemory};
 pub use model::{Model, Use};
-pub use prepared::{Prepared, PreparedResident, prepare, prepare_from, prepare_streamed};
+pub use prepared::{Prepared, PreparedResident, prepare, prepare_from, prepare_streamed, prepare_surveyed};
 pub use refused::LoadError;
 pub use shared::{Parse, ParseKey, parse_key};
 pub use state::State;
@@ -134,6 +119,23 @@ struct Scratchpads {
 }
 
 /// A device with the models on it. All methods take `&self` and may be called from several threads.
+///
+/// ```
+/// use loader_core::arch::Arch;
+/// use loader_std::{LoadOptions, Loader, Memory};
+/// use neuron_drivers::sim::{Config, Growing, HostSim};
+///
+/// let file = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/cayman-2core.neff"))?;
+/// let loader = Loader::new(HostSim::new(Config::flat(Arch::Cayman), Growing::new(false)));
+/// let empty = loader.device().hash();
+/// let mut memory = Memory::new();
+/// let model = loader.load(&file, &mut memory, &LoadOptions::default())?;
+/// assert_eq!((model.h_nn(), model.plan().len()), (1, 2));
+/// assert_eq!(loader.models(), [1]);
+/// drop(model);
+/// assert_eq!(loader.device().hash(), empty);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Loader<D> {
     device: D,

@@ -2,8 +2,10 @@
 
 mod sieve;
 mod unpacked;
+mod whole;
 
 pub use unpacked::{Unpacked, Unpacking};
+pub use whole::Whole;
 
 use std::collections::BTreeMap;
 

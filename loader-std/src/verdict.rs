@@ -27,7 +27,6 @@ pub fn accepted() -> Value {
 #[must_use]
 pub fn refused(error: &Error, names: &impl MemberNames) -> Value {
     let member = error.at.member.and_then(|id| names.name_of(id)).map(String::from_utf8_lossy);
-    let expected = error.expected().to_string();
     json!({
         "accepted": false,
         "status": error.status().number(),
@@ -39,8 +38,9 @@ pub fn refused(error: &Error, names: &impl MemberNames) -> Value {
         "offset": error.at.offset,
         "element": error.at.element,
         "subgraph": error.at.subgraph,
-        "expected": (!expected.is_empty()).then_some(expected),
+        "expected": error.expected().to_string(),
         "found": found(error),
+        "remedy": error.remedy().to_string(),
         "message": error.with_names(names).to_string(),
     })
 }

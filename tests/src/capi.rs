@@ -12,29 +12,39 @@ pub fn capi() -> PathBuf {
     workspace().join("loader-std").join("capi")
 }
 
-/// Builds the shared library in the profile of the running program and gives its path. The tests of its own
-/// package have it already: [`beside`].
+/// Builds the shared library for release and gives its path.
 ///
 /// # Errors
 /// The system's refusal, or what cargo printed.
 pub fn build() -> io::Result<PathBuf> {
-    let here = std::env::current_exe()?;
-    let release = here.iter().any(|part| part == "release");
+    built(&["build", "--release", "--package", "neffload-capi"], "libnrt.so")
+}
+
+/// The shared library as the tests of its package have it; built if it is not there yet.
+///
+/// # Errors
+/// The system's refusal, or what cargo printed.
+pub fn of_tests() -> io::Result<PathBuf> {
+    built(&["test", "--no-run", "--workspace", "--test", "capi"], "libnrt.so")
+}
+
+/// Runs cargo with these arguments and gives the file of that name that it made or had made before.
+///
+/// # Errors
+/// The system's refusal, or what cargo printed.
+pub fn built(arguments: &[&str], name: &str) -> io::Result<PathBuf> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--quiet", "--package", "neffload-capi", "--message-format", "json"]);
-    if release {
-        cargo.arg("--release");
-    }
+    cargo.args(arguments).args(["--quiet", "--message-format", "json"]);
     let built = cargo.current_dir(workspace()).output()?;
     if !built.status.success() {
         return Err(io::Error::other(String::from_utf8_lossy(&built.stderr).into_owned()));
     }
     let messages = String::from_utf8_lossy(&built.stdout);
     let files = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let mut files = files.flat_map(|message| message["filenames"].as_array().cloned().unwrap_or_default());
-    let library =
-        files.find_map(|file| file.as_str().filter(|file| file.ends_with("libnrt.so")).map(PathBuf::from));
-    library.ok_or_else(|| io::Error::other("cargo built no libnrt.so"))
+    let files = files.flat_map(|message| message["filenames"].as_array().cloned().unwrap_or_default());
+    let mut paths = files.filter_map(|file| file.as_str().map(PathBuf::from));
+    let found = paths.find(|path| path.file_name().is_some_and(|file| file == name));
+    found.ok_or_else(|| io::Error::other(format!("cargo built no {name}")))
 }
 
 /// The library that cargo built for the running test of its package.

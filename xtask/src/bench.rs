@@ -10,6 +10,7 @@ mod find;
 mod lower;
 mod manifest;
 mod reference;
+mod report;
 mod run;
 mod s2;
 mod stage;
@@ -32,6 +33,8 @@ enum Subject {
     Find,
     /// Copies through the kernel driver's device over the same system calls in a bare loop
     Driver,
+    /// `neffload report` of a 512 MiB file beyond what reading it takes, and the page's size
+    Report,
     /// Staging of a 512 MiB file on two cores: memory beyond payload and arena, two threads against one
     Stage,
 }
@@ -54,6 +57,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
         Subject::Lower => lower::run(rounds),
         Subject::Find => find::run(rounds),
         Subject::Driver => driver::run(),
+        Subject::Report => report::run(rounds),
         Subject::Stage => stage::run(rounds),
     }?;
     let missed = MISSED.load(Ordering::Relaxed);

@@ -56,7 +56,11 @@ enum Chore {
         target: Option<String>,
     },
     /// Build the Python wheel and test it in a clean virtual environment
-    Wheel,
+    Wheel {
+        /// Optimise it, and name where it lies at the end
+        #[arg(long)]
+        release: bool,
+    },
     /// Write the transcript in README.md from what the commands print
     Readme {
         /// Only compare
@@ -97,7 +101,7 @@ fn main() -> Result<()> {
         Chore::Fixtures { check } => fixtures::run(check),
         Chore::Errors { check } => errors::run(check),
         Chore::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
-        Chore::Wheel => wheel::run(),
+        Chore::Wheel { release } => wheel::run(release),
         Chore::Readme { check } => readme::run(check),
         Chore::Image { layout, paths } => image::run(&layout, paths),
         Chore::Test { full } => test::run(full),

@@ -21,15 +21,22 @@ pub(crate) fn run(full: bool) -> Result<()> {
         tests.env(FULL, "1");
     }
     gate("tests", tests)?;
+    chore("clients of the C interface", crate::clients::run)?;
+    chore("wheel", || crate::wheel::run(false))?;
     if !full {
-        println!("== images, audit, clients of the C interface, wheel: skipped, they belong to --full");
+        println!("== images, audit: skipped, they belong to --full");
         return Ok(());
     }
-    gate("audit", cargo(&["xtask", "audit", "--full"]))?;
-    println!("== clients of the C interface");
-    crate::clients::run()?;
-    println!("== wheel");
-    crate::wheel::run()
+    gate("audit", cargo(&["xtask", "audit", "--full"]))
+}
+
+/// A gate that is another chore of this program.
+fn chore(name: &str, run: impl FnOnce() -> Result<()>) -> Result<()> {
+    println!("== {name}");
+    let start = Instant::now();
+    run()?;
+    println!("== {name}: done in {:.0} s", start.elapsed().as_secs_f64());
+    Ok(())
 }
 
 fn cargo(arguments: &[&str]) -> Command {

@@ -1,13 +1,16 @@
 //! `cargo xtask wheel`: builds the Python wheel, installs it in a clean virtual environment, and runs its tests there.
 
 use anyhow::{Context, Result, bail};
-use neffload_tests::{python, shared, workspace};
+use neffload_tests::{capi, python, shared, workspace};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-pub(crate) fn run() -> Result<()> {
+/// What the virtual environment gets besides the wheel.
+const TOOLS: [&str; 3] = ["maturin>=1.7,<2", "pytest", "mypy"];
+
+pub(crate) fn run(release: bool) -> Result<()> {
     let Some(python) = python() else {
         println!("skipped: there is no Python 3");
         return Ok(());
@@ -20,41 +23,74 @@ pub(crate) fn run() -> Result<()> {
         println!("skipped: this Python makes no virtual environments (Debian: python3-venv)");
         return Ok(());
     }
-    let inside = environment.join("bin").join("python");
-    step(
-        Command::new(&inside).args(["-m", "pip", "install", "--quiet", "maturin>=1.7,<2", "pytest"]),
-        "pip",
-    )?;
-    let package = workspace().join("loader-std").join("python");
-    let mut build = Command::new(environment.join("bin").join("maturin"));
-    build.args(["build", "--release", "--quiet", "--manifest-path"]).arg(package.join("Cargo.toml"));
-    step(build.arg("--out").arg(&wheels).env("PYO3_PYTHON", &inside), "maturin")?;
-    let wheel = fs::read_dir(&wheels)?.flatten().map(|entry| entry.path()).find(|path| is_wheel(path));
-    let wheel = wheel.context("maturin made no wheel")?;
-    println!("== wheel {}", wheel.display());
-    step(Command::new(&inside).args(["-m", "pip", "install", "--quiet", "--no-index"]).arg(&wheel), "pip")?;
-    let mut tests = Command::new(&inside);
-    // Away from the sources, so that the installed package is what is imported.
-    tests
-        .args(["-m", "pytest", "-q", "-p", "no:cacheprovider"])
-        .arg(package.join("tests"))
-        .current_dir(&target);
-    if let Some(shared) = shared() {
-        tests.env("NEFFLOAD_SHARED", shared);
+    let inside = Inside { python: environment.join("bin").join("python"), target };
+    if !inside.pip().args(TOOLS).status()?.success() {
+        println!("skipped: pip cannot fetch {}", TOOLS.join(", "));
+        return Ok(());
     }
-    step(tests.env("NEFFLOAD", command()?), "pytest")
+    let wheel = inside.build(&environment.join("bin").join("maturin"), &wheels, release)?;
+    step(inside.pip().arg("--no-index").arg(&wheel), "pip")?;
+    inside.test()?;
+    println!("== wheel {}", wheel.display());
+    Ok(())
+}
+
+/// The virtual environment.
+struct Inside {
+    python: PathBuf,
+    /// Cargo's folder: away from the sources, so that the installed package is what is imported.
+    target: PathBuf,
+}
+
+impl Inside {
+    fn module(&self, name: &str) -> Command {
+        let mut command = Command::new(&self.python);
+        command.args(["-m", name]).current_dir(&self.target);
+        command
+    }
+
+    fn pip(&self) -> Command {
+        let mut command = self.module("pip");
+        command.args(["install", "--quiet", "--disable-pip-version-check"]);
+        command
+    }
+
+    fn build(&self, maturin: &Path, wheels: &Path, release: bool) -> Result<PathBuf> {
+        let mut build = Command::new(maturin);
+        build.args(["build", "--quiet", "--manifest-path"]).arg(package().join("Cargo.toml"));
+        if release {
+            build.arg("--release");
+        }
+        step(build.arg("--out").arg(wheels).env("PYO3_PYTHON", &self.python), "maturin")?;
+        let wheel = fs::read_dir(wheels)?.flatten().map(|entry| entry.path()).find(|path| is_wheel(path));
+        let wheel = wheel.context("maturin made no wheel")?;
+        let name = wheel.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if !name.contains("-abi3-") {
+            bail!("{name} is for one version of Python only");
+        }
+        Ok(wheel)
+    }
+
+    /// The package's own tests, and the stub against the module.
+    fn test(&self) -> Result<()> {
+        let mut tests = self.module("pytest");
+        tests.args(["-q", "-p", "no:cacheprovider"]).arg(package().join("tests"));
+        if let Some(shared) = shared() {
+            tests.env("NEFFLOAD_SHARED", shared);
+        }
+        // The command that packs the sample trees, as the tests of its package have it.
+        let command = capi::built(&["test", "--no-run", "--workspace", "--test", "help"], "neffload")?;
+        step(tests.env("NEFFLOAD", command), "pytest")?;
+        step(self.module("mypy.stubtest").args(["neffload", "--ignore-missing-stub"]), "stubtest")
+    }
+}
+
+fn package() -> PathBuf {
+    workspace().join("loader-std").join("python")
 }
 
 fn is_wheel(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "whl")
-}
-
-/// The command that packs the sample trees.
-fn command() -> Result<PathBuf> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let build = ["build", "--quiet", "--release", "--package", "loader-std", "--bin", "neffload"];
-    step(Command::new(cargo).args(build).current_dir(workspace()), "cargo")?;
-    Ok(env::current_exe()?.with_file_name("neffload"))
 }
 
 fn step(command: &mut Command, what: &str) -> Result<()> {

@@ -74,9 +74,28 @@ impl<'m> MemberTable<'m> {
         members: impl IntoIterator<Item = (&'n [u8], u64)>,
         arena: &mut Arena<'m>,
     ) -> Result<Self, Error> {
+        Self::build(members.into_iter().map(|(name, size)| (name, size, Kept::No)), arena)
+    }
+
+    /// The same for members whose bytes lie in a store: names, sizes, and the first byte of each in it.
+    ///
+    /// # Errors
+    /// The arena is full.
+    pub fn stored<'n>(
+        members: impl IntoIterator<Item = (&'n [u8], u64, u64)>,
+        arena: &mut Arena<'m>,
+    ) -> Result<Self, Error> {
+        let stored = |(name, size, place)| (name, size, Kept::InStore(place));
+        Self::build(members.into_iter().map(stored), arena)
+    }
+
+    fn build<'n>(
+        members: impl Iterator<Item = (&'n [u8], u64, Kept)>,
+        arena: &mut Arena<'m>,
+    ) -> Result<Self, Error> {
         let mut builder = Builder::default();
-        for (name, size) in members {
-            let push = builder.push(arena, name, size, Kept::No);
+        for (name, size, keep) in members {
+            let push = builder.push(arena, name, size, keep);
             push.map_err(|full| Error::arena(Stage::Unpack, full))?;
         }
         builder.finish(arena, &mut Ignored)

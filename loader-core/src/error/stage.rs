@@ -1,5 +1,6 @@
 //! Codes of S4 and S5: placement, staging, relocation, registration (numbers ours).
 
+use super::remedy;
 use super::table::codes;
 
 codes! {
@@ -10,97 +11,97 @@ codes! {
         /// P5.
         CoreShape = 'S' 102, Invalid, "{a} subgraphs do not make one logical core of {b} cores", "1 subgraph, or one per core", "Load it with `--lnc {a}`, or pack it with `--lnc {a}`.";
         /// Two subgraphs at most share a scratchpad (staging.md §8.4).
-        TooManySubgraphs = 'S' 103, Invalid, "{a} subgraphs share one scratchpad", "at most {b}", "";
+        TooManySubgraphs = 'S' 103, Invalid, "{a} subgraphs share one scratchpad", "at most {b}", "Compile the model for a logical core of at most {b} cores.";
         /// The file is for another architecture.
         Architecture = 'S' 104, Invalid, "subgraph {c} is for architecture {a}, the device has {b}", "architecture {b}", "Load it on a device of the file's architecture, or allow legacy files.";
         /// The last engine must be SP (staging.md §3.3).
-        EngineOrder = 'S' 105, Failure, "the last engine of the kbin is not SP", "engines act, dve, pe, pool, sp", "";
+        EngineOrder = 'S' 105, Failure, "the last engine of the kbin is not SP", "engines act, dve, pe, pool, sp", remedy::REPORT;
         /// A reference of the kbin leads nowhere.
-        BadKbin = 'S' 106, Failure, "the kbin record is not consistent: {name}", "references that lead to records", "";
+        BadKbin = 'S' 106, Failure, "the kbin record is not consistent: {name}", "references that lead to records", remedy::REPORT;
         /// The group's owner core belongs to someone else (staging.md §8.4).
-        CoreOwnership = 'S' 107, Invalid, "core {a} of the HBM group is not owned by this process", "all cores of the group", "";
+        CoreOwnership = 'S' 107, Invalid, "core {a} of the HBM group is not owned by this process", "all cores of the group", "Claim all cores of the group in one process.";
 
-        TooManyLibraries = 'S' 215, Invalid, "a subgraph has {a} ucode libraries", "at most {b}", "";
-        MemberLength = 'S' 214, Invalid, "a member holds {a} bytes, {b} are needed", "a payload as long as declared", "";
-        ConstantLength = 'S' 201, Invalid, "constant {name} holds {a} bytes, its variable {b}", "a payload as long as the variable", "";
-        DuplicateVariable = 'S' 202, Invalid, "two variables have the id {a}", "unique ids", "";
-        Alignment = 'S' 203, Invalid, "alignment provided not power of 2. alignment={a}", "a power of two", "";
-        NotPlaced = 'S' 204, Invalid, "Variable {name} is not staged in HBM", "a variable with an address", "";
-        OutOfVariable = 'S' 205, Invalid, "invalid offset in {name}, {a} < ({b} + {c})", "an access inside the variable", "";
-        PointerOffset = 'S' 206, Invalid, "pointer {name} is accessed at offset {b}", "offset 0", "";
-        UnknownVariable = 'S' 207, Invalid, "variable id {a} does not exist", "an id below {b}", "";
-        RemoteSubgraph = 'S' 208, Failure, "remote variable {name} names subgraph {a} of {b}", "an index below {b}", "";
-        RemoteMissing = 'S' 209, Failure, "Failed to find remote variable {a} in relative sg {b}", "a var_id of that subgraph", "";
-        RemoteUnplaced = 'S' 210, Failure, "the target of remote variable {name} has no address", "a placed variable", "";
-        SeveralTables = 'S' 211, Invalid, "a subgraph has more than one dge-table: {name}", "at most one (R42)", "";
-        UsageNotLegal = 'S' 212, Invalid, "usage {name} is not legal in host memory", "device memory", "";
-        PointerTarget = 'S' 213, Invalid, "pointer {name} refers to variable {a}, which has no address", "a placed variable, an input or an output", "";
+        TooManyLibraries = 'S' 215, Invalid, "a subgraph has {a} ucode libraries", "at most {b}", remedy::FEWER;
+        MemberLength = 'S' 214, Invalid, "a member holds {a} bytes, {b} are needed", "a payload as long as declared", remedy::COMPILE;
+        ConstantLength = 'S' 201, Invalid, "constant {name} holds {a} bytes, its variable {b}", "a payload as long as the variable", remedy::COMPILE;
+        DuplicateVariable = 'S' 202, Invalid, "two variables have the id {a}", "unique ids", remedy::COMPILE;
+        Alignment = 'S' 203, Invalid, "alignment provided not power of 2. alignment={a}", "a power of two", remedy::COMPILE;
+        NotPlaced = 'S' 204, Invalid, "Variable {name} is not staged in HBM", "a variable with an address", remedy::COMPILE;
+        OutOfVariable = 'S' 205, Invalid, "invalid offset in {name}, {a} < ({b} + {c})", "an access inside the variable", remedy::COMPILE;
+        PointerOffset = 'S' 206, Invalid, "pointer {name} is accessed at offset {b}", "offset 0", remedy::COMPILE;
+        UnknownVariable = 'S' 207, Invalid, "variable id {a} does not exist", "an id below {b}", remedy::COMPILE;
+        RemoteSubgraph = 'S' 208, Failure, "remote variable {name} names subgraph {a} of {b}", "an index below {b}", remedy::COMPILE;
+        RemoteMissing = 'S' 209, Failure, "Failed to find remote variable {a} in relative sg {b}", "a var_id of that subgraph", remedy::COMPILE;
+        RemoteUnplaced = 'S' 210, Failure, "the target of remote variable {name} has no address", "a placed variable", remedy::COMPILE;
+        SeveralTables = 'S' 211, Invalid, "a subgraph has more than one dge-table: {name}", "at most one (R42)", remedy::COMPILE;
+        UsageNotLegal = 'S' 212, Invalid, "usage {name} is not legal in host memory", "device memory", remedy::REPORT;
+        PointerTarget = 'S' 213, Invalid, "pointer {name} refers to variable {a}, which has no address", "a placed variable, an input or an output", remedy::COMPILE;
 
         PagingDiffers = 'S' 301, Invalid, "scratchpad pages of {a} bytes are asked for, pages of {b} bytes are resident", "one page size for all models of a device", "Unload the other models first, or use their page size.";
         PageTable = 'S' 304, Resource, "the table of scratchpad pages is full at {a} entries", "room for one page more", "Give the loader a larger page table.";
-        PageAlignment = 'S' 305, Failure, "scratchpad page at {a:#x} is not 4 KiB aligned", "a multiple of 4096", "";
+        PageAlignment = 'S' 305, Failure, "scratchpad page at {a:#x} is not 4 KiB aligned", "a multiple of 4096", "Please report this with the device: a driver grants whole pages.";
 
-        RingFull = 'S' 401, QueueFull, "a ring of queue {name} needs more than {b} descriptors", "at most {b} per ring half", "";
-        SidesDiffer = 'S' 402, Invalid, "descriptor {c} of a block of queue {name} reads {a} and writes {b} bytes", "the same amount on both sides", "";
-        DescriptorForm = 'S' 403, Invalid, "descriptor {c} of a block of queue {name} has a form that cannot be expanded", "data descriptors with 1 to 32 sources", "";
-        TemplateLimit = 'S' 404, Invalid, "variable {a} at offset {b} does not fit a template address", "an id below 2^19 and an offset below 2^36", "";
-        ApproximateBlock = 'S' 408, Invalid, "block {a} of queue {name} can only be approximated", "a plain copy", "Load without --strict.";
+        RingFull = 'S' 401, QueueFull, "a ring of queue {name} needs more than {b} descriptors", "at most {b} per ring half", remedy::FEWER;
+        SidesDiffer = 'S' 402, Invalid, "descriptor {c} of a block of queue {name} reads {a} and writes {b} bytes", "the same amount on both sides", remedy::COMPILE;
+        DescriptorForm = 'S' 403, Invalid, "descriptor {c} of a block of queue {name} has a form that cannot be expanded", "data descriptors with 1 to 32 sources", remedy::COMPILE;
+        TemplateLimit = 'S' 404, Invalid, "variable {a} at offset {b} does not fit a template address", "an id below 2^19 and an offset below 2^36", remedy::FEWER;
+        ApproximateBlock = 'S' 408, Invalid, "block {a} of queue {name} can only be approximated", "a plain copy", remedy::STRICT;
         ExpansionLimit = 'S' 410, Resource, "the descriptors of a subgraph make more than {a} ring entries", "at most {a}", "Raise the limit on ring entries.";
-        IoInDataRing = 'S' 411, Invalid, "queue {name} moves data of {name2}, which has no address before it runs", "inputs and outputs in queues of type in or out", "";
-        ApproximateTable = 'S' 412, Invalid, "{a} activation and DVE tables are placed without the rings that load them", "an exact translation", "Load without --strict.";
+        IoInDataRing = 'S' 411, Invalid, "queue {name} moves data of {name2}, which has no address before it runs", "inputs and outputs in queues of type in or out", remedy::COMPILE;
+        ApproximateTable = 'S' 412, Invalid, "{a} activation and DVE tables are placed without the rings that load them", "an exact translation", remedy::STRICT;
 
-        RingTags = 'S' 413, Invalid, "ring entry address {a:#x} points into both halves of its ring", "at most one of the bits 62 and 63", "";
-        EmptyRing = 'S' 414, Invalid, "ring entry address {a:#x} points into a half that has no storage", "a ring with entries", "";
-        RingPointerWide = 'S' 415, Invalid, "ring entry address {a:#x} leaves 64 bits", "", "";
-        RingPadding = 'S' 416, Invalid, "{a} ring entries do not fit {b}", "at most {b} entries", "";
+        RingTags = 'S' 413, Invalid, "ring entry address {a:#x} points into both halves of its ring", "at most one of the bits 62 and 63", remedy::REPORT;
+        EmptyRing = 'S' 414, Invalid, "ring entry address {a:#x} points into a half that has no storage", "a ring with entries", remedy::REPORT;
+        RingPointerWide = 'S' 415, Invalid, "ring entry address {a:#x} leaves 64 bits", "an address below 2^64", remedy::REPORT;
+        RingPadding = 'S' 416, Invalid, "{a} ring entries do not fit {b}", "at most {b} entries", remedy::FEWER;
 
-        StreamRemainder = 'S' 501, Invalid, "the {name} stream has {a} bytes", "a multiple of 64", "";
-        ExtensionAlone = 'S' 502, Invalid, "slot {a} of {name} is an extension (da) without its instruction", "a d4 or d9 before it", "";
-        ExtensionMissing = 'S' 503, Invalid, "slot {a} of {name} (opcode {b:x}) lacks its extension", "a da after it", "";
-        UnknownQueue = 'S' 504, Invalid, "slot {a} of {name} triggers the unknown queue {name2}", "a queue of this subgraph", "";
-        UnknownBlock = 'S' 505, Invalid, "slot {a} of {name} triggers block {b} of queue {name2}, which does not exist", "a block of that queue", "";
-        Unsupported = 'S' 506, Invalid, "slot {a} of {name} holds opcode {b:x}, which cannot be translated", "an instruction with a known translation", "Load without --strict, or with --allow-opaque.";
-        UnknownTarget = 'S' 507, Invalid, "slot {a} of {name} branches to something unknown: {name2}", "a label or function of the same engine", "";
-        OperandKind = 'S' 508, Invalid, "slot {a} of {name} (opcode {c:x}) has an operand of unknown kind {b:#x}", "marker 0x10, 0x20, 0x18, 0x28 or none", "Load without --strict, or with --allow-opaque.";
-        TableIndex = 'S' 509, Invalid, "slot {a} of {name} uses entry {b} of a dge-table with {c} entries", "an entry below {c}", "";
-        AddressTooWide = 'S' 510, Invalid, "address {a:#x} does not fit under an operand's marker byte", "less than 2^56", "";
-        BranchTooFar = 'S' 511, Invalid, "slot {a} of {name} branches over {b} bytes", "a displacement of 32 signed bits", "";
-        ImageTooLong = 'S' 512, Invalid, "the image of {name} has {a} slots", "less than 2^32 bytes", "";
-        EngineBlock = 'S' 513, Invalid, "engine block size {a:#x} is not a power of two that divides the alignment {b:#x}", "a power of two", "";
-        CollectiveForm = 'S' 514, Invalid, "slot {a} of {name}: collective with {name2}", "an operation with a known translation", "";
-        DuplicateTarget = 'S' 515, Invalid, "slot {a} of {name} defines {name2} a second time", "unique labels and functions", "";
+        StreamRemainder = 'S' 501, Invalid, "the {name} stream has {a} bytes", "a multiple of 64", remedy::COMPILE;
+        ExtensionAlone = 'S' 502, Invalid, "slot {a} of {name} is an extension (da) without its instruction", "a d4 or d9 before it", remedy::COMPILE;
+        ExtensionMissing = 'S' 503, Invalid, "slot {a} of {name} (opcode {b:x}) lacks its extension", "a da after it", remedy::COMPILE;
+        UnknownQueue = 'S' 504, Invalid, "slot {a} of {name} triggers the unknown queue {name2}", "a queue of this subgraph", remedy::COMPILE;
+        UnknownBlock = 'S' 505, Invalid, "slot {a} of {name} triggers block {b} of queue {name2}, which does not exist", "a block of that queue", remedy::COMPILE;
+        Unsupported = 'S' 506, Invalid, "slot {a} of {name} holds opcode {b:x}, which cannot be translated", "an instruction with a known translation", remedy::OPAQUE;
+        UnknownTarget = 'S' 507, Invalid, "slot {a} of {name} branches to something unknown: {name2}", "a label or function of the same engine", remedy::COMPILE;
+        OperandKind = 'S' 508, Invalid, "slot {a} of {name} (opcode {c:x}) has an operand of unknown kind {b:#x}", "marker 0x10, 0x20, 0x18, 0x28 or none", remedy::OPAQUE;
+        TableIndex = 'S' 509, Invalid, "slot {a} of {name} uses entry {b} of a dge-table with {c} entries", "an entry below {c}", remedy::COMPILE;
+        AddressTooWide = 'S' 510, Invalid, "address {a:#x} does not fit under an operand's marker byte", "less than 2^56", remedy::REPORT;
+        BranchTooFar = 'S' 511, Invalid, "slot {a} of {name} branches over {b} bytes", "a displacement of 32 signed bits", remedy::FEWER;
+        ImageTooLong = 'S' 512, Invalid, "the image of {name} has {a} slots", "less than 2^32 bytes", remedy::FEWER;
+        EngineBlock = 'S' 513, Invalid, "engine block size {a:#x} is not a power of two that divides the alignment {b:#x}", "a power of two", "Give the loader another engine block size.";
+        CollectiveForm = 'S' 514, Invalid, "slot {a} of {name}: collective with {name2}", "an operation with a known translation", "Compile the model without this operation.";
+        DuplicateTarget = 'S' 515, Invalid, "slot {a} of {name} defines {name2} a second time", "unique labels and functions", remedy::COMPILE;
 
-        DuplicateModel = 'S' 601, InvalidHandle, "model {a} is already resident on core {b}", "", "";
-        UnknownModel = 'S' 602, InvalidHandle, "no loaded model has the handle {a}", "", "";
-        Busy = 'S' 603, Timeout, "model {a} is still in use", "", "Stop using it; its memory is freed by the last user.";
-        Worker = 'S' 604, Failure, "the thread that stages core {a} did not finish", "", "";
-        IdsExhausted = 'S' 605, Resource, "all model ids are used up", "", "Restart the process.";
+        DuplicateModel = 'S' 601, InvalidHandle, "model {a} is already resident on core {b}", "a core without this model", "Unload it first, or load onto another core.";
+        UnknownModel = 'S' 602, InvalidHandle, "no loaded model has the handle {a}", "a handle that a load gave and no unload took", "Use the handle of a load that succeeded, and none after its unload.";
+        Busy = 'S' 603, Timeout, "model {a} is still in use", "a model that nobody uses", "Stop using it; its memory is freed by the last user.";
+        Worker = 'S' 604, Failure, "the thread that stages core {a} did not finish", "a thread that ends", remedy::REPORT;
+        IdsExhausted = 'S' 605, Resource, "all model ids are used up", "fewer than 2^32 loads in a process", "Restart the process.";
 
         /// Ours: no rule is known. A block that only the runtime starts has no trigger in the file.
-        NoTrigger = 'W' 611, Success, "no instruction triggers {a} of the blocks of queue {name}, block {b} first", "one trigger (c1) for every block", "";
+        NoTrigger = 'W' 611, Success, "no instruction triggers {a} of the blocks of queue {name}, block {b} first", "one trigger (c1) for every block", remedy::TRIGGERS;
         /// Ours: no rule is known; a loop or a function may well start a block again.
-        SeveralTriggers = 'W' 612, Success, "several instructions trigger the same block of queue {name}: {a} blocks, block {b} first", "one trigger (c1) for every block", "";
-        HandleTable = 'S' 606, Resource, "no room for another model handle: {a} are open", "", "Unload a model first.";
+        SeveralTriggers = 'W' 612, Success, "several instructions trigger the same block of queue {name}: {a} blocks, block {b} first", "one trigger (c1) for every block", remedy::TRIGGERS;
+        HandleTable = 'S' 606, Resource, "no room for another model handle: {a} are open", "at most {a} models at a time", "Unload a model first.";
 
         /// Check 3 of S0 (container.md §6).
         NoRootComm = 'S' 701, Invalid, "NEURON_RT_ROOT_COMM_ID is not set", "host:port of the root communicator", "Set NEURON_RT_ROOT_COMM_ID on every rank.";
-        RootComm = 'S' 702, Invalid, "{name} is not the address of a root communicator", "host:port", "";
-        WorldSize = 'S' 703, Invalid, "rank {a} is not in a world of {b} devices", "a rank below the world size, which is 1 to 65536", "";
-        NotInGroups = 'S' 704, Invalid, "replica groups ({a}/{b}) does not have myself {c}", "every rank in a group of every topology", "";
+        RootComm = 'S' 702, Invalid, "{name} is not the address of a root communicator", "host:port", "Set NEURON_RT_ROOT_COMM_ID to host:port, the same on every rank.";
+        WorldSize = 'S' 703, Invalid, "rank {a} is not in a world of {b} devices", "a rank below the world size, which is 1 to 65536", "Give each rank its own number, counted from 0.";
+        NotInGroups = 'S' 704, Invalid, "replica groups ({a}/{b}) does not have myself {c}", "every rank in a group of every topology", "Load with the rank and the world size that the file was compiled for.";
         RankOutside = 'S' 705, Invalid, "rank {a} is outside a world of {b} devices", "ranks below {b}", "Load with the world size that the file was compiled for.";
-        RankTwice = 'S' 706, Invalid, "rank {a} occurs twice in topology {b}", "every rank once", "";
-        PairSet = 'S' 707, Invalid, "Failed to parse replica group generated from source_target_pairs {a}", "every rank once as source and once as target", "";
-        TooManyTopologies = 'S' 708, Invalid, "a subgraph has {a} topologies of replica groups", "at most {b}", "";
-        TooManyStreams = 'S' 709, Invalid, "a subgraph has {a} collective streams", "at most {b}", "";
+        RankTwice = 'S' 706, Invalid, "rank {a} occurs twice in topology {b}", "every rank once", remedy::COMPILE;
+        PairSet = 'S' 707, Invalid, "Failed to parse replica group generated from source_target_pairs {a}", "every rank once as source and once as target", remedy::COMPILE;
+        TooManyTopologies = 'S' 708, Invalid, "a subgraph has {a} topologies of replica groups", "at most {b}", remedy::FEWER;
+        TooManyStreams = 'S' 709, Invalid, "a subgraph has {a} collective streams", "at most {b}", remedy::FEWER;
 
         /// The load goes on without the object (staging.md §16).
-        DatastoreFull = 'W' 801, Success, "the datastore is full at {a} models; this one is not listed there", "", "";
-        NoStatistics = 'W' 802, Success, "Unable to find hlo_stats.json in the NEFF", "", "";
-        StatisticsUnread = 'W' 803, Success, "hlo_stats.json states no multiply-accumulate count", "a number under HloMacCount or mac_count", "";
+        DatastoreFull = 'W' 801, Success, "the datastore is full at {a} models; this one is not listed there", "at most {a} models in it", "Nothing needs doing; tools that read the datastore do not see this model.";
+        NoStatistics = 'W' 802, Success, "Unable to find hlo_stats.json in the NEFF", "the member hlo_stats.json", "Nothing needs doing; the model's count of operations stays unknown.";
+        StatisticsUnread = 'W' 803, Success, "hlo_stats.json states no multiply-accumulate count", "a number under HloMacCount or mac_count", "Nothing needs doing; the model's count of operations stays unknown.";
         /// Losing it never fails a load (staging.md §2).
         PositionsLost = 'W' 804, Success, "the position map of {name} is too long to keep; positions are unknown", "at most {a} records", "Raise the limit on position records.";
 
         ArenaFull = 'S' 801, Resource, "the arena is full: {a} bytes needed, {b} available", "an arena that holds this file", "Give a larger arena; `neffload plan FILE` prints the exact need.";
-        Internal = 'S' 901, Failure, "internal invariant broken: {name}", "", "Please report this with the file.";
+        Internal = 'S' 901, Failure, "internal invariant broken: {name}", "it to hold", remedy::REPORT;
     }
 }

@@ -30,10 +30,8 @@ pub struct Info {
     /// What happened: the runtime's text where known. Placeholders: `{name}`, `{name2}` and
     /// `{a}`, `{b}`, `{c}`, each number also as `{a:x}` (bare hex) or `{a:#x}` (with `0x`).
     pub text: &'static str,
-    /// What a correct file would have had; a noun clause, or empty.
+    /// What a correct file, caller or host would have had; a noun clause.
     pub expected: &'static str,
-    /// What the person can do; a sentence, or empty.
-    pub remedy: &'static str,
 }
 
 /// Declares a layer's enum of codes together with its table.
@@ -65,9 +63,17 @@ macro_rules! codes {
                             status: $crate::error::Status::$status,
                             text: $text,
                             expected: $expected,
-                            remedy: $remedy,
                         }
                     },)*
+                }
+            }
+
+            /// What the person can do; a sentence. It stands beside the row, so that a program which never says it
+            /// does not carry it.
+            #[must_use]
+            pub const fn remedy(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $remedy,)*
                 }
             }
         }

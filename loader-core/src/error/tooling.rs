@@ -1,35 +1,36 @@
 //! Codes of the tooling view and of the memory analyser (manifests.md §19.3, §20.5).
 
+use super::remedy;
 use super::table::codes;
 
 codes! {
     /// Codes of the tooling view and of the memory analyser (manifests.md §19.3, §20.5).
     ToolCode {
-        NoFile = 'N' 101, Invalid, "NEFF does not exist.", "", "";
-        NoCollectives = 'N' 102, Invalid, "NEFF does not have CC op", "replica_groups, src_target_pairs or #rank_world_size", "";
+        NoFile = 'N' 101, Invalid, "NEFF does not exist.", "the path of a file", "Check the path.";
+        NoCollectives = 'N' 102, Invalid, "NEFF does not have CC op", "replica_groups, src_target_pairs or #rank_world_size", "Nothing needs doing: the file has no collective operations.";
         /// Only where `replica_groups` is the one source that is asked.
-        EmptyReplicaGroups = 'N' 103, Invalid, "Empty replica_groups found", "", "";
+        EmptyReplicaGroups = 'N' 103, Invalid, "Empty replica_groups found", "at least one group", remedy::COMPILE;
         /// Only where `src_target_pairs` is the one source that is asked.
-        EmptyPairs = 'N' 104, Invalid, "Empty src_target_pairs found", "", "";
+        EmptyPairs = 'N' 104, Invalid, "Empty src_target_pairs found", "at least one pair", remedy::COMPILE;
         EmptyTopology = 'N' 105, Invalid, "Empty topology found at index {a}, possible MPMD neff file", "groups in every topology", "Compile with --stopAfter=compile and ask each program by itself.";
         UnequalTopologies = 'N' 106, Invalid, "Inconsistent worker count across topologies: {a} vs {b}. Possible MPMD neff file", "the same count in every topology", "Compile with --stopAfter=compile and ask each program by itself.";
-        ManyAliases = 'N' 107, Invalid, "1 input aliasing to multiple outputs is not supported", "", "";
+        ManyAliases = 'N' 107, Invalid, "1 input aliasing to multiple outputs is not supported", "one output for every input", "`neffload info FILE getTensorMapJson` shows the map as it stands.";
         /// Ours; first name: the member or the pattern.
-        MemberAbsent = 'N' 108, Invalid, "{name} not found", "", "";
+        MemberAbsent = 'N' 108, Invalid, "{name} not found", "a member that fits", "`neffload members FILE` lists what is there.";
         /// Ours.
-        KeyAbsent = 'N' 109, Invalid, "key {name} is missing", "", "";
+        KeyAbsent = 'N' 109, Invalid, "key {name} is missing", "a document with this key", remedy::COMPILE;
         /// Ours; second name: what was found.
-        KeyType = 'N' 110, Invalid, "key {name} is {name2}", "the type that manifests.md gives", "";
+        KeyType = 'N' 110, Invalid, "key {name} is {name2}", "the type that manifests.md gives", remedy::COMPILE;
         /// Ours.
-        BadPattern = 'N' 111, Invalid, "{name} is not a regular expression", "", "";
+        BadPattern = 'N' 111, Invalid, "{name} is not a regular expression", "a regular expression", "Correct the pattern; `.*` fits every name.";
         /// Ours.
-        NoGetter = 'N' 112, Invalid, "NeffInfo has no getter {name}", "", "`neffload info --help` lists the getters.";
+        NoGetter = 'N' 112, Invalid, "NeffInfo has no getter {name}", "a name of the roster", "`neffload info --help` lists the getters.";
         /// Ours.
-        NoArgument = 'N' 113, Invalid, "getter {name} needs an argument", "a regular expression", "";
-        NoHeader = 'M' 101, Invalid, "no NEFF header followed by a gzipped tar", "", "";
-        UnreadablePayload = 'M' 102, Invalid, "unreadable NEFF payload ({name})", "", "";
-        UnexpectedLayout = 'M' 103, Invalid, "unexpected NEFF layout ({name})", "", "";
+        NoArgument = 'N' 113, Invalid, "getter {name} needs an argument", "a regular expression", "Give one: `neffload info FILE {name} REGEX`.";
+        NoHeader = 'M' 101, Invalid, "no NEFF header followed by a gzipped tar", "a header of 1024 bytes and a gzip of a tar", "`neffload find FILE` looks for a NEFF inside; `neffload verify FILE` says what is wrong with one.";
+        UnreadablePayload = 'M' 102, Invalid, "unreadable NEFF payload ({name})", "a payload that can be unpacked", "`neffload verify FILE` says where it is damaged.";
+        UnexpectedLayout = 'M' 103, Invalid, "unexpected NEFF layout ({name})", "the manifests of a compiled model", "`neffload verify --deep FILE` says what is wrong with them.";
         /// Ours.
-        BadPageSize = 'M' 104, Invalid, "scratchpad page size {name} is not usable", "a whole number of MiB above 0, below 4 GiB", "";
+        BadPageSize = 'M' 104, Invalid, "scratchpad page size {name} is not usable", "a whole number of MiB above 0, below 4 GiB", "Give another `--page-size`.";
     }
 }

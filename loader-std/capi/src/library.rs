@@ -48,8 +48,12 @@ impl Library {
             return Ok(RuntimeState::Child.check()?);
         }
         let mut session = self.lock();
+        // A device that cannot be taken leaves the runtime as it was; a runtime that refuses, the device.
+        let opened = if session.is_none() { Some(Session::open(&self.settings)?) } else { None };
         self.runtime.init()?;
-        session.get_or_insert_with(|| Arc::new(Session::open(&self.settings)));
+        if let Some(opened) = opened {
+            *session = Some(Arc::new(opened));
+        }
         Ok(())
     }
 

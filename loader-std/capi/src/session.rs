@@ -22,15 +22,17 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn open(settings: &Settings) -> Self {
-        let device = Shared::open(settings.device);
-        Self {
+    /// Takes the device.
+    pub(crate) fn open(settings: &Settings) -> Answer<Self> {
+        let (first, count) = settings.span();
+        let device = settings.device.open(first, count)?;
+        Ok(Self {
             loader: Arc::new(Loader::new(device.clone())),
             device,
             models: Handles::default(),
             tensors: Handles::default(),
             sets: Handles::default(),
-        }
+        })
     }
 
     /// Forgets everything; models leave the device, blocks follow with the last call that uses them.

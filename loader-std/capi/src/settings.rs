@@ -1,20 +1,17 @@
 //! What the environment says, read once per process.
 
+use crate::device::DeviceSpec;
 use crate::failure::{Answer, Failure};
 use loader_core::arch::Arch;
 use loader_core::policy::Policy;
 use loader_std::environment::allow_legacy;
-use neuron_drivers::sim::Config;
 use std::ffi::OsString;
-
-/// Logical cores that a process can have: the claims are bits of one number.
-const MOST_CORES: u16 = 128;
 
 /// The settings of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// The simulated device.
-    pub(crate) device: Config,
+    /// The device, before it is taken.
+    pub(crate) device: DeviceSpec,
     /// Physical cores of a logical core.
     pub(crate) lnc: u16,
     /// Logical cores that the process may use, by the index that its calls use.
@@ -33,9 +30,9 @@ impl Settings {
             let text = text.map_err(|_| Failure::invalid(format_args!("{name} is not UTF-8")))?;
             Ok(text.filter(|text| !text.is_empty()))
         };
-        let device = device(text("NEFFLOAD_DEVICE")?.as_deref().unwrap_or("sim"))?;
-        let lnc = lnc(text("NEURON_LOGICAL_NC_CONFIG")?.as_deref(), device.arch)?;
-        let total = device.cores / lnc;
+        let device = DeviceSpec::parse(text("NEFFLOAD_DEVICE")?.as_deref().unwrap_or("sim"))?;
+        let lnc = lnc(text("NEURON_LOGICAL_NC_CONFIG")?.as_deref(), device.arch())?;
+        let total = device.cores() / lnc;
         let listed = text("NEURON_RT_VISIBLE_CORES")?;
         let counted = text("NEURON_RT_NUM_CORES")?;
         let visible = match (listed, counted) {
@@ -45,10 +42,11 @@ impl Settings {
         };
         let flag = |name: &str| allow_legacy(get(name).as_deref());
         let policy = Policy {
-            host_arch: Some(device.arch),
+            host_arch: Some(device.arch()),
             lnc: Some(lnc.into()),
             verify_digest: flag("NEURON_RT_VALIDATE_HASH"),
             allow_legacy: flag("NEURON_RT_ALLOW_LEGACY_NEFF"),
+            allow_opaque: flag("NEFFLOAD_ALLOW_OPAQUE"),
             ..Policy::DEFAULT
         };
         let root_comm = get("NEURON_RT_ROOT_COMM_ID").is_some_and(|value| !value.is_empty());
@@ -57,31 +55,14 @@ impl Settings {
 
     /// Logical cores of the device.
     pub(crate) const fn total(&self) -> u16 {
-        self.device.cores / self.lnc
+        self.device.cores() / self.lnc
     }
-}
 
-/// `sim[:ARCH[:CORES]]`.
-fn device(text: &str) -> Answer<Config> {
-    let wrong = |what: &str| {
-        Failure::invalid(format_args!(
-            "NEFFLOAD_DEVICE is `{text}`: {what}; write sim, sim:ARCH or sim:ARCH:CORES"
-        ))
-    };
-    let mut parts = text.split(':');
-    if parts.next() != Some("sim") {
-        return Err(wrong("this library drives the simulated device only"));
-    }
-    let name = parts.next().unwrap_or("cayman");
-    let arch = Arch::ALL.into_iter().find(|arch| arch.name() == name);
-    let mut config = Config::flat(arch.ok_or_else(|| wrong("ARCH is sunda, cayman or mariana"))?);
-    if let Some(cores) = parts.next() {
-        let cores = cores.parse().ok().filter(|cores| (1..=MOST_CORES).contains(cores));
-        config.cores = cores.ok_or_else(|| wrong("CORES is a number from 1 to 128"))?;
-    }
-    match parts.next() {
-        Some(_) => Err(wrong("something follows CORES")),
-        None => Ok(config),
+    /// The physical cores that the visible logical ones span: the first, and how many.
+    pub(crate) fn span(&self) -> (u16, u16) {
+        let first = self.visible.iter().min().copied().unwrap_or(0);
+        let last = self.visible.iter().max().copied().unwrap_or(0);
+        (first * self.lnc, (last + 1 - first) * self.lnc)
     }
 }
 
@@ -138,7 +119,8 @@ mod tests {
     #[test]
     fn the_default_is_a_simulated_cayman_with_four_logical_cores() {
         let settings = read(&[]).unwrap();
-        assert_eq!((settings.device.arch, settings.device.cores, settings.lnc), (Arch::Cayman, 8, 2));
+        assert_eq!((settings.device.arch(), settings.device.cores(), settings.lnc), (Arch::Cayman, 8, 2));
+        assert_eq!(settings.span(), (0, 8));
         assert_eq!((settings.total(), settings.visible), (4, vec![0, 1, 2, 3]));
         assert!(!settings.policy.verify_digest && !settings.root_comm);
     }
@@ -152,6 +134,7 @@ mod tests {
             ("NEURON_RT_ROOT_COMM_ID", "127.0.0.1:4000"),
         ]);
         let settings = settings.unwrap();
+        assert_eq!(settings.span(), (4, 6));
         assert_eq!((settings.lnc, settings.total(), settings.visible), (1, 16, vec![4, 5, 6, 9]));
         assert!(settings.policy.verify_digest && settings.root_comm);
         assert_eq!(read(&[("NEURON_RT_NUM_CORES", "2")]).unwrap().visible, [0, 1]);
@@ -161,7 +144,8 @@ mod tests {
     #[test]
     fn nonsense_is_refused_with_its_name() {
         for (name, value) in [
-            ("NEFFLOAD_DEVICE", "/dev/neuron0"),
+            ("NEFFLOAD_DEVICE", "/no/such/folder/neuron0"),
+            ("NEFFLOAD_DEVICE", "/dev/null"),
             ("NEFFLOAD_DEVICE", "sim:v9"),
             ("NEFFLOAD_DEVICE", "sim:cayman:0"),
             ("NEFFLOAD_DEVICE", "sim:cayman:8:x"),

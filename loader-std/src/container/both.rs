@@ -4,9 +4,9 @@ use loader_core::container::{Entry, Events, Header};
 use loader_core::error::Error;
 
 /// Tells every event to both, to the first one first.
-pub(super) struct Both<'e, A, B> {
-    pub(super) first: A,
-    pub(super) second: &'e mut B,
+pub(crate) struct Both<'e, A, B> {
+    pub(crate) first: A,
+    pub(crate) second: &'e mut B,
 }
 
 impl<A: Events, B: Events> Events for Both<'_, A, B> {
@@ -42,7 +42,7 @@ impl<A: Events, B: Events> Events for Both<'_, A, B> {
 }
 
 /// Takes nothing.
-pub(super) struct Unheard;
+pub(crate) struct Unheard;
 
 impl Events for Unheard {
     fn entry(&mut self, _: &Entry<'_>) -> Result<(), Error> {

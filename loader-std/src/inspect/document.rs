@@ -1,6 +1,7 @@
 //! The whole document of `inspect --json`.
 
 use super::{manifest_json, warnings_json};
+use crate::container::both::{Both, Unheard};
 use crate::container::{
     Ask, Survey, digest_json, features_json, file_json, header_json, log, survey_with, table_json,
 };
@@ -8,7 +9,7 @@ use crate::file::Buffers;
 use crate::growing::{is_full, with_arena};
 use crate::members::{Unpacked, Unpacking};
 use crate::verdict::{self, NoNames};
-use loader_core::container::MemberTable;
+use loader_core::container::{Events, MemberTable};
 use loader_core::error::{Error, NoteList};
 use loader_core::limits::Limits;
 use loader_core::manifest::{self, Manifest};
@@ -49,19 +50,34 @@ pub fn document<S: Source>(
     told: impl FnMut(u64),
     also: impl FnMut(&Manifest<'_>, &MemberTable<'_>, &Unpacked),
 ) -> Result<Map<String, Value>, Error> {
+    document_beside(source, question, &mut Unheard, told, also).map(|(document, _)| document)
+}
+
+/// The same, with the events of the pass told to `beside` as well, and with what the pass found.
+///
+/// # Errors
+/// The source's refusal to be read.
+pub fn document_beside<S: Source, E: Events>(
+    source: &mut S,
+    question: Question<'_>,
+    beside: &mut E,
+    told: impl FnMut(u64),
+    also: impl FnMut(&Manifest<'_>, &MemberTable<'_>, &Unpacked),
+) -> Result<(Map<String, Value>, Survey), Error> {
     let (policy, limits) = (question.policy, Limits::DEFAULT);
     let ask = Ask { members: true, digests: question.digests, file_digest: true };
-    let mut unpacking = Unpacking::new(question.wanted);
-    let seen = survey_with(source, &mut Buffers::new(), policy, &limits, ask, &mut unpacking, told)?;
+    let mut takers = Both { first: Unpacking::new(question.wanted), second: beside };
+    let seen = survey_with(source, &mut Buffers::new(), policy, &limits, ask, &mut takers, told)?;
     let (manifests, refusal) = match seen.error {
         Some(error) => {
             let mut refused = verdict::refused(&error, &NoNames);
             refused["log"] = log(&error, seen.header.as_ref()).into();
             (Map::new(), Some(refused))
         }
-        None => manifests(&unpacking.unpacked(), policy, &limits, also),
+        None => manifests(&takers.first.unpacked(), policy, &limits, also),
     };
-    Ok(assemble(&seen, manifests, refusal.unwrap_or_else(verdict::accepted)))
+    let document = assemble(&seen, manifests, refusal.unwrap_or_else(verdict::accepted));
+    Ok((document, seen))
 }
 
 /// The manifests' part of the document, and the refusal if S2 refuses.

@@ -6,8 +6,9 @@ use super::shared::Parse;
 use super::usage::CoreMemory;
 use super::{LoadError, LoadOptions, Memory, StreamMemory};
 use crate::cache::Role;
-use crate::container::VecStore;
+use crate::container::{Survey, VecStore};
 use crate::file::Buffers;
+use crate::members::Whole;
 use loader_core::arch::{Arch, Engine};
 use loader_core::arena::Arena;
 use loader_core::container::{
@@ -19,6 +20,7 @@ use loader_core::manifest;
 use loader_core::plan::Plan;
 use loader_core::source::{MemberId, MemberNames, Payload, Source};
 use loader_core::stage::register::{MEMBER, fold_uuid, mac_count as statistics};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Remarks that a load keeps.
@@ -27,8 +29,8 @@ const MOST_NOTES: usize = 64;
 /// The file's members, as a load holds them.
 #[derive(Debug)]
 pub(super) enum Held<'m, S: Source> {
-    /// In memory.
-    Resident(Vec<u8>),
+    /// In memory, which may be the caller's.
+    Resident(Cow<'m, [u8]>),
     /// In memory that other loads may share.
     Shared(Arc<Parse>),
     /// In the file; and the scratch that fills cores.
@@ -185,10 +187,47 @@ pub fn prepare_from<'m, S: Source>(
     let unpacked = unpack(source, buffers.workspace(), &mut store, arena, limits, policy, notes);
     let container = unpacked.map_err(|error| work.refused(error, found))?;
     work.clock.lap(|times| &mut times.unpack);
+    held(work, container, Cow::Owned(store.into_bytes()))
+}
+
+/// Prepares a file that somebody surveyed and whose members were taken meanwhile: it is not read again. The survey has
+/// judged S0 and S1 with its own policy.
+///
+/// # Errors
+/// The survey's refusal, then the first refusal of S2 and S3.
+pub fn prepare_surveyed<'m>(
+    seen: &Survey,
+    whole: &'m Whole,
+    memory: &'m mut Memory,
+    options: &LoadOptions,
+) -> Result<PreparedResident<'m>, LoadError> {
+    let early = |error| LoadError::new(error, seen.header, &[]);
+    let refused = seen.error.unwrap_or_else(|| Error::internal(Stage::Unpack, "a survey without its facts"));
+    let (Some(header), Some(digest), Some(payload), None) =
+        (seen.header, seen.digest, seen.payload, seen.error)
+    else {
+        return Err(early(refused));
+    };
+    let mut clock = Clock::new();
+    guard::lnc(&header, &options.policy).map_err(early)?;
+    clock.lap(|times| &mut times.guard);
+    let mut work = Work::new(&mut memory.arena, options, clock).map_err(early)?;
+    seen.notes.iter().for_each(|&note| work.note(note));
+    let table = whole.table(&mut work.arena).map_err(early)?;
+    work.clock.lap(|times| &mut times.unpack);
+    held(work, Container { header, digest, table, payload }, Cow::Borrowed(whole.bytes()))
+}
+
+/// S2 and S3 of members in memory.
+fn held<'m>(
+    mut work: Work<'m>,
+    container: Container<'m>,
+    bytes: Cow<'m, [u8]>,
+) -> Result<PreparedResident<'m>, LoadError> {
     work.used("unpack");
-    let bytes = store.into_bytes();
     let read = work.read(&mut Resident::new(container, &bytes));
-    let lowered = read.map_err(|error| work.refused(error, found).named(&container.table))?;
+    let lowered =
+        read.map_err(|error| work.refused(error, Some(container.header)).named(&container.table))?;
     let Lowered { kbins, io, arch } = lowered;
     let mac_count = work.mac_count(&Resident::new(container, &bytes));
     Ok(Prepared { work, container, kbins, held: Held::Resident(bytes), io, mac_count, arch })

@@ -48,7 +48,7 @@ impl Parse {
     /// Takes a prepared file out of its arena.
     pub(super) fn of(prepared: PreparedResident<'_>) -> Self {
         let Prepared { work, container, kbins, held, io, arch, mac_count } = prepared;
-        let payload = if let Held::Resident(bytes) = held { bytes } else { Vec::new() };
+        let payload = if let Held::Resident(bytes) = held { bytes.into_owned() } else { Vec::new() };
         let resident = Resident::new(container, &payload);
         let members = container.table.iter().map(|member| {
             let bytes = resident.bytes(member.id).unwrap_or(&[]);

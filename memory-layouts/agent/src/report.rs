@@ -54,10 +54,10 @@ pub fn print<D>(out: &mut impl Write, loaded: &Loaded<'_, '_, D>) -> fmt::Result
     writeln!(out, "\nmembers {}, arena {}, passes {passes}", peaks.members, peaks.arena)
 }
 
-/// The refusal, as one line; where an arena ran out, also how large it must be for the step that failed.
+/// The refusal, as one line without the remedy, which takes memory for text; where an arena ran out, also how large it must be for the step that failed.
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "refused, status {}: {}", self.error.status().number(), self.error.with_names(self))?;
+        write!(f, "refused, status {}: {}", self.error.status().number(), self.error.in_brief(self))?;
         if self.least > 0 { write!(f, " (that arena must have {} bytes)", self.least) } else { Ok(()) }
     }
 }

@@ -3,8 +3,9 @@
 use neffload_tests::build::{Tree, edit_json};
 use neffload_tests::command::{Scratch, document, run, status};
 use neffload_tests::fixtures::{self, Fixture};
-use neffload_tests::{fixture, fixture_files, real_files};
+use neffload_tests::{fixture, fixture_files, real_files, skip};
 use serde_json::{Value, json};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 /// The fixture, and the same with an edited tree.
@@ -99,6 +100,47 @@ fn one_byte_of_one_constant_names_that_constant() {
     let name = document["subgraphs"][0]["constants"][0]["name"].as_str().unwrap();
     assert!(said.contains(&format!("`{name}` has another content")), "{said}");
     assert!(said.lines().count() < 24, "one screen: {said}");
+}
+
+/// The same on real files: unpacked, one byte of one constant changed, packed again.
+#[test]
+fn one_byte_of_one_constant_of_a_real_file() {
+    let files = real_files();
+    if files.is_empty() {
+        skip!("no real files");
+    }
+    for file in files {
+        let scratch = Scratch::new("diff-real");
+        let (tree, paths) = (scratch.join("tree"), [scratch.join("a.neff"), scratch.join("b.neff")]);
+        let done = |arguments: &[&OsStr]| {
+            let output = run(arguments);
+            assert_eq!(status(&output), 0, "{}", String::from_utf8_lossy(&output.stderr));
+        };
+        done(&["extract".as_ref(), file.as_os_str(), "-C".as_ref(), tree.as_os_str()]);
+        done(&["pack".as_ref(), tree.as_os_str(), paths[0].as_os_str()]);
+        let constants = std::fs::read_dir(tree.join("sg00")).unwrap().map(|entry| entry.unwrap().path());
+        let mut constants: Vec<_> =
+            constants.filter(|path| path.to_string_lossy().ends_with("_CRSM.npy")).collect();
+        constants.sort();
+        let mut bytes = std::fs::read(&constants[0]).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(&constants[0], bytes).unwrap();
+        done(&["pack".as_ref(), tree.as_os_str(), paths[1].as_os_str()]);
+
+        let document = compared(&paths);
+        let members = &document["members"];
+        let name = format!("sg00/{}", constants[0].file_name().unwrap().to_string_lossy());
+        assert_eq!((&members["added"], &members["removed"]), (&json!([]), &json!([])));
+        assert_eq!(members["changed"].as_array().unwrap().len(), 1, "{}: {members}", file.display());
+        assert_eq!(members["changed"][0]["name"], name.as_str());
+        let apart = apart_from_digests(&document);
+        assert_eq!((&apart["graph"], &apart["memory"]), (&json!([]), &json!([])));
+        for subgraph in apart["subgraphs"].as_array().unwrap() {
+            let found = subgraph["constants"].as_array().map_or(0, Vec::len);
+            assert_eq!(found, usize::from(subgraph["name"] == "sg00"), "{}", file.display());
+            assert_eq!(subgraph.as_object().unwrap().len(), 1 + found, "{}: {subgraph}", file.display());
+        }
+    }
 }
 
 /// Adds a variable `new` with id 3 to `sg00`; every id from there on moves, and what refers to it follows.

@@ -7,4 +7,5 @@ mod fixtures;
 mod fuzz_replay;
 mod layouts;
 mod pack_golden;
+mod pages;
 mod unsafe_code;

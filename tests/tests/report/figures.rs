@@ -134,6 +134,78 @@ fn every_number_on_the_page_is_one_of_the_document() {
     }
 }
 
+/// The rectangles of a strip: place, width and what is said of each.
+fn rects(strip: &str) -> Vec<(f64, f64, String)> {
+    let each = strip.split("<rect ").skip(1).map(|rect| {
+        let number = |key| between(rect, key, "\"").unwrap().0.parse().unwrap();
+        let (title, _) = between(rect, "<title>", "</title>").unwrap();
+        (number(" x=\""), number(" width=\""), unescaped(title))
+    });
+    each.collect()
+}
+
+/// What a strip should show of these blocks, to scale.
+fn to_scale(blocks: &[Value], kind: &str, whole: &Value, side_by_side: bool) -> Vec<(f64, f64, String)> {
+    let scale = 1000.0 / whole.as_f64().unwrap().max(1.0);
+    let mut packed = 0.0;
+    let each = blocks.iter().map(|block| {
+        let word = |key: &str| block[key].as_str().unwrap();
+        let bytes = block["granted"].as_f64().or(block["size"].as_f64()).unwrap();
+        let offset = if side_by_side { packed } else { block["offset"].as_f64().unwrap() };
+        packed += bytes;
+        let size = &block["size"];
+        let title = format!("{} · {} · {} · {size} bytes", word("name"), word(kind), word("address"));
+        (offset * scale, (bytes * scale).max(0.6), title)
+    });
+    each.collect()
+}
+
+/// The memory maps show every block where and as large as the document says.
+#[test]
+fn maps_are_to_scale_and_say_what_the_document_says() {
+    for file in fixture_files().into_iter().chain(real_files()) {
+        let folder = Scratch::new("report-maps");
+        let (page, document) = report(&file, &folder);
+        let mut strips = page
+            .split("<svg class=\"strip\"")
+            .skip(1)
+            .map(|rest| rects(rest.split("</svg>").next().unwrap()));
+        for core in document["load"]["cores"].as_array().into_iter().flatten() {
+            let map = &core["map"];
+            let blocks = map["blocks"].as_array().unwrap();
+            let mut expected = vec![to_scale(blocks, "kind", &map["span"], false)];
+            let close = map["close_up"]["count"].as_u64().unwrap();
+            if close > 0 && close < blocks.len() as u64 {
+                let some: Vec<Value> =
+                    blocks.iter().filter(|block| block["close_up"] == true).cloned().collect();
+                expected.push(to_scale(&some, "kind", &map["close_up"]["bytes"], true));
+            }
+            let inside = &map["scratchpad"];
+            if inside["span"] != 0 {
+                expected.push(to_scale(
+                    inside["variables"].as_array().unwrap(),
+                    "class",
+                    &inside["span"],
+                    false,
+                ));
+            }
+            for expected in expected {
+                let drawn = strips.next().unwrap();
+                assert_eq!(drawn.len(), expected.len(), "{}", file.display());
+                for (drawn, expected) in drawn.iter().zip(&expected) {
+                    let near = |a: f64, b: f64| (a - b).abs() < 0.006;
+                    assert!(
+                        near(drawn.0, expected.0) && near(drawn.1, expected.1),
+                        "{drawn:?} for {expected:?}"
+                    );
+                    assert_eq!(drawn.2, expected.2);
+                }
+            }
+        }
+        assert!(strips.next().is_none(), "{}", file.display());
+    }
+}
+
 #[test]
 fn the_figures_are_those_of_the_other_commands() {
     for file in fixture_files().into_iter().chain(real_files()) {

@@ -13,7 +13,7 @@ use std::ffi::{c_char, c_void};
 const VERSION: (usize, usize, usize) = (224, 128, 64);
 /// Bytes of `nrt_instance_info_t`, of the names in it.
 const INSTANCE: (usize, usize, usize) = (32, 16, 8);
-/// `NRT_INSTANCE_SIZE_UNKNOWN`: a simulated device belongs to no instance.
+/// `NRT_INSTANCE_SIZE_UNKNOWN`: a simulated device belongs to no instance, and a real one is not asked for its own.
 const SIZE_UNKNOWN: u32 = 9;
 
 /// Initialises the runtime. The two version texts are not looked at; there are callers that do not pass them.
@@ -39,18 +39,21 @@ fn padded(text: &str, size: usize) -> Vec<u8> {
     bytes
 }
 
-/// The interface's version 2.0, and this library's own in the text.
+/// The interface's version 2.0, and in the text this library's own and the device. Nobody knows the device if the
+/// environment makes no sense.
 fn version() -> Vec<u8> {
+    let device = Library::of_process()
+        .map_or_else(|_| "no device".to_owned(), |library| library.settings.device.to_string());
     let (_, detail, hash) = VERSION;
     let mut bytes: Vec<u8> = [2u64, 0, 0, 0].into_iter().flat_map(u64::to_ne_bytes).collect();
-    bytes.extend(padded(concat!("neffload ", env!("CARGO_PKG_VERSION"), ", simulated device"), detail));
+    bytes.extend(padded(&format!("neffload {}, {device}", env!("CARGO_PKG_VERSION")), detail));
     bytes.extend(padded("", hash));
     bytes
 }
 
 /// The family that carries an architecture, with its name and its cores' revision (driver-abi.md §16).
 fn instance(settings: &Settings) -> Vec<u8> {
-    let (family, name, revision) = match settings.device.arch {
+    let (family, name, revision) = match settings.device.arch() {
         Arch::Sunda => (2u32, "trn1", "NCv2"),
         Arch::Cayman => (5, "trn2", "NCv3"),
         Arch::Mariana => (14, "trn3", "NCv4"),

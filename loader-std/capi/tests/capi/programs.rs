@@ -87,6 +87,36 @@ fn the_c_program_loads_real_files() {
     }
 }
 
+/// The same program on a device node, behind which the simulated kernel driver answers real system calls. The driver
+/// also judges what the library did, and that nothing was left on the device.
+#[test]
+fn the_c_program_loads_through_the_kernel_driver() {
+    let Some(cc) = compiler("cc") else { return };
+    let test = std::env::current_exe().unwrap();
+    let driver = test.ancestors().nth(2).unwrap().join("neffload-simdrv");
+    if !driver.is_file() {
+        skip!("neffload-simdrv is not built; `cargo test --workspace` builds it");
+    }
+    let program = compile(cc, "load.c", "-std=c11");
+    let under_driver = |program: &Path, more: &[(&str, &str)]| {
+        let mut command = Command::new(&driver);
+        command.arg("--").arg(program).arg(fixture("cayman-2core")).env_clear();
+        command.env("NEFFLOAD_DEVICE", "/dev/neuron0").envs(more.iter().copied()).output().unwrap()
+    };
+    let output = under_driver(&program, &[("NEFFLOAD_ALLOW_OPAQUE", "1")]);
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if output.status.code() == Some(2) && err.contains("no seccomp user notification") {
+        skip!("{err}");
+    }
+    assert!(output.status.success() && out.ends_with("done\n"), "{:?}: {out}{err}", output.status);
+    assert!(out.contains(", /dev/neuron0), trn2, 4 logical cores"), "{out}");
+    // Instructions that nobody has translated go onto no device that would run them, unless somebody says so.
+    let refused = under_driver(&program, &[]);
+    let err = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && err.contains("nrt_load: S506 "), "{err}");
+    assert!(err.contains("NEFFLOAD_ALLOW_OPAQUE=1"), "{err}");
+}
+
 #[test]
 fn a_cpp_program_works_with_tensors() {
     let Some(cpp) = compiler("c++") else { return };

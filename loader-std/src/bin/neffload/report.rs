@@ -8,10 +8,10 @@ mod page;
 mod sections;
 
 use crate::Answer;
-use crate::files::hold;
 use crate::output::{Document, Output, Size};
 use crate::trouble::Trouble;
 use clap::Args;
+use loader_core::source::Source;
 use loader_std::file::Input;
 use std::fs;
 use std::path::PathBuf;
@@ -32,8 +32,9 @@ pub(crate) fn run(arguments: &ReportArguments, output: &mut Output) -> Result<An
         return Err(Trouble::Usage("where to? `neffload report FILE -o OUT.html`".to_owned()));
     }
     let mut input = Input::open(&arguments.file).map_err(Trouble::at(&arguments.file))?;
-    let file = hold(&arguments.file, &mut input, output)?;
-    let document = facts::gather(&arguments.file, &file)?;
+    let mut progress = output.progress("reading", input.len());
+    let document = facts::gather(&arguments.file, &mut input, |done| progress.set(done))?;
+    drop(progress);
     if let Some(out) = &arguments.out {
         let page = page::render(&document.clone().into_value());
         fs::write(out, &page).map_err(Trouble::at(out))?;

@@ -9,6 +9,7 @@ use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use std::fs;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 /// Arguments of `completions`.
@@ -49,9 +50,44 @@ pub(crate) fn man(arguments: &ManArguments, output: &mut Output) -> Result<Answe
     for (name, command) in &pages {
         let path = folder.join(format!("{name}.1"));
         let mut page = Vec::new();
-        Man::new(command.clone()).render(&mut page).map_err(Trouble::at(&path))?;
+        render(command, &mut page).map_err(Trouble::at(&path))?;
         fs::write(&path, page).map_err(Trouble::at(&path))?;
     }
     output.remark(format_args!("{}: {} pages", folder.display(), pages.len()));
     Ok(Answer::Done)
+}
+
+/// What every page ends with.
+const STATUS: &str = ".SH EXIT STATUS
+.TP
+0
+Done.
+.TP
+1
+The file, the model or the device refused; the reason is printed.
+.TP
+2
+Bad usage, or an error of the operating system.
+";
+
+/// One page. The examples get a section of their own, in lines as they are.
+fn render(command: &clap::Command, page: &mut Vec<u8>) -> io::Result<()> {
+    let source = concat!("neffload ", env!("CARGO_PKG_VERSION"));
+    let man = Man::new(command.clone()).source(source).manual("NEFF loader");
+    man.render_title(page)?;
+    man.render_name_section(page)?;
+    man.render_synopsis_section(page)?;
+    man.render_description_section(page)?;
+    man.render_options_section(page)?;
+    if command.get_subcommands().next().is_some() {
+        man.render_subcommands_section(page)?;
+    }
+    if let Some(help) = command.get_after_help().map(ToString::to_string) {
+        page.write_all(b".SH EXAMPLES\n.nf\n")?;
+        for line in help.lines().filter_map(|line| line.strip_prefix("  ")) {
+            writeln!(page, "{}", line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq"))?;
+        }
+        page.write_all(b".fi\n")?;
+    }
+    page.write_all(STATUS.as_bytes())
 }

@@ -176,6 +176,10 @@ fn stream(stream: &Stream) -> String {
     } else {
         format!("{a} → {}", Count(b as u64, "slot"))
     };
+    // A stream that only one file has differs everywhere.
+    if a == 0 || b == 0 {
+        return format!("{}, {count}", stream.engine);
+    }
     format!("{}, {count}: {}{more}", stream.engine, ranges.collect::<Vec<_>>().join(", "))
 }
 
@@ -191,4 +195,19 @@ fn memory(found: &[Difference]) -> Vec<String> {
 /// A name from a file with control characters made visible.
 fn shown(text: &str) -> String {
     text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stream;
+    use loader_std::diff::Stream;
+
+    #[test]
+    fn streams() {
+        let of = |slots, ranges| Stream { engine: "pe", slots, ranges };
+        assert_eq!(stream(&of([9, 9], vec![[[1, 2], [1, 2]]])), "pe, 9 slots: slots 1");
+        assert_eq!(stream(&of([9, 8], vec![[[1, 3], [1, 2]]])), "pe, 9 → 8 slots: slots 1 to 2 → 1");
+        assert_eq!(stream(&of([9, 0], vec![[[0, 9], [0, 0]]])), "pe, 9 → 0 slots");
+        assert_eq!(stream(&of([0, 1], vec![[[0, 0], [0, 1]]])), "pe, 0 → 1 slot");
+    }
 }

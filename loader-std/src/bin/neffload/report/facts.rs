@@ -7,8 +7,9 @@ use loader_core::arch::Engine;
 use loader_core::container::MemberTable;
 use loader_core::manifest::Definition;
 use loader_core::policy::Policy;
-use loader_std::inspect::{Question, document as inspect};
-use loader_std::members::{Members, Unpacked};
+use loader_std::file::Input;
+use loader_std::inspect::{Question, document_beside as inspect};
+use loader_std::members::{Members, Unpacked, Whole};
 use loader_std::memory::{Estimate, Page};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -20,24 +21,22 @@ const MOST_MEMBERS: usize = 20;
 /// Warnings that the page shows.
 const MOST_WARNINGS: usize = 40;
 
-/// Everything that the page says about a file.
-pub(super) fn gather(path: &Path, file: &[u8]) -> Result<Document, Trouble> {
+/// Everything that the page says about a file, which is read once. `told` hears the bytes done so far.
+pub(super) fn gather(path: &Path, input: &mut Input, told: impl FnMut(u64)) -> Result<Document, Trouble> {
     let policy = Policy { verify_digest: false, report_digest: true, tooling: true, ..Policy::DEFAULT };
     let question = Question { wanted: |name| name.ends_with(b".bin"), ..Question::new(&policy) };
     let mut mixes = Vec::new();
     let mut memory = Value::Null;
-    let inspected = inspect(
-        &mut &file[..],
-        question,
-        |_| {},
-        |manifest, table, members| {
-            mixes = manifest.definitions().map(|definition| mix(&definition, table, members)).collect();
-            memory = Estimate::of(members, Page::default()).map_or(Value::Null, |estimate| json!(estimate));
-        },
-    );
-    let inspected = Document::of("inspect", inspected.map_err(|error| Trouble::Usage(error.to_string()))?);
+    let mut whole = Whole::default();
+    let inspected = inspect(input, question, &mut whole, told, |manifest, table, members| {
+        mixes = manifest.definitions().map(|definition| mix(&definition, table, members)).collect();
+        memory = Estimate::of(members, Page::default()).map_or(Value::Null, |estimate| json!(estimate));
+    });
+    let (inspected, seen) = inspected.map_err(|error| Trouble::Usage(error.to_string()))?;
+    let inspected = Document::of("inspect", inspected);
     let mut document = Document::new("report");
     document.set("name", path.display().to_string());
+    document.set("title", path.file_name().map_or_else(|| "NEFF".into(), |name| name.to_string_lossy()));
     for key in ["file", "header", "features", "digest", "payload", "verdict", "kelf", "io"] {
         document.set(key, inspected.get(key).clone());
     }
@@ -45,7 +44,7 @@ pub(super) fn gather(path: &Path, file: &[u8]) -> Result<Document, Trouble> {
     document.set("subgraphs", subgraphs(inspected.get("subgraphs"), mixes));
     document.set("memory", memory);
     let accepted = document.get("verdict")["accepted"] == true;
-    let loaded = if accepted { load::load(file, inspected.get("subgraphs")) } else { Value::Null };
+    let loaded = if accepted { load::load(&seen, &whole, inspected.get("subgraphs")) } else { Value::Null };
     document.set("load", loaded);
     let warnings = inspected.get("warnings").as_array().cloned().unwrap_or_default();
     let more = warnings.len().saturating_sub(MOST_WARNINGS);

@@ -3,7 +3,9 @@
 use super::map;
 use crate::output::verdict;
 use loader_core::policy::Policy;
-use loader_std::loader::prepare;
+use loader_std::container::Survey;
+use loader_std::loader::prepare_surveyed;
+use loader_std::members::Whole;
 use loader_std::report::cores_json;
 use loader_std::{LoadOptions, Loader, Memory};
 use neuron_drivers::sim::{Config, Content, Growing, HostSim};
@@ -13,11 +15,11 @@ use serde_json::{Map, Value, json};
 const MOST_VARIABLES: usize = 150;
 
 /// Loads the file onto a device that keeps no bytes, in report mode.
-pub(super) fn load(file: &[u8], subgraphs: &Value) -> Value {
+pub(super) fn load(seen: &Survey, whole: &Whole, subgraphs: &Value) -> Value {
     let policy = Policy { verify_digest: false, ..Policy::DEFAULT };
     let options = LoadOptions { policy, ..LoadOptions::default() };
     let loaded = Memory::enough(|memory| {
-        let prepared = prepare(file, memory, &options)?;
+        let prepared = prepare_surveyed(seen, whole, memory, &options)?;
         let config = Config { cores: 8, content: Content::Discard, ..Config::flat(prepared.arch()) };
         let loader = Loader::new(HostSim::new(config, Growing::new(false)));
         let lnc = prepared.lnc();

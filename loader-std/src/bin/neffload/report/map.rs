@@ -53,7 +53,41 @@ pub(super) fn map(core: &Value) -> Value {
         "kinds": kinds(&blocks),
         "close_up": { "count": small().count(), "bytes": small().map(|block| block.granted).sum::<u64>() },
         "rest": { "count": rest.len(), "bytes": rest.iter().map(|block| block.granted).sum::<u64>() },
+        "scratchpad": scratchpad(core, &blocks),
         "blocks": blocks.iter().map(shown).collect::<Vec<_>>(),
+    })
+}
+
+/// The variables that lie in the scratchpad's pages, in address order. They may share bytes at different times; of
+/// many the smallest are left out.
+fn scratchpad(core: &Value, blocks: &[Block]) -> Value {
+    let pages = || blocks.iter().filter(|block| block.kind == "scratchpad");
+    let inside =
+        |place: u64| pages().any(|page| place >= page.address && place - page.address < page.granted);
+    let variables = core["variables"].as_array().into_iter().flatten();
+    let mut found: Vec<(u64, &Value)> = variables
+        .filter_map(|variable| Some((address(&variable["address"])?, variable)))
+        .filter(|(place, _)| inside(*place))
+        .collect();
+    let count = found.len();
+    found.sort_by_key(|(_, variable)| std::cmp::Reverse(number(&variable["size"])));
+    found.truncate(MOST_BLOCKS);
+    found.sort_by_key(|(place, _)| *place);
+    let first = found.first().map_or(0, |(place, _)| *place);
+    let end = found.iter().map(|(place, variable)| place.saturating_add(number(&variable["size"]))).max();
+    let shown = |(place, variable): &(u64, &Value)| {
+        json!({
+            "name": variable["name"], "class": variable["class"], "address": variable["address"],
+            "size": variable["size"], "offset": place - first,
+        })
+    };
+    json!({
+        "count": count,
+        "rest": count - found.len(),
+        "first": format!("{first:#x}"),
+        "end": format!("{:#x}", end.unwrap_or(0)),
+        "span": end.unwrap_or(0).saturating_sub(first),
+        "variables": found.iter().map(shown).collect::<Vec<_>>(),
     })
 }
 

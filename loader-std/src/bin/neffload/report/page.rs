@@ -9,7 +9,7 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// The whole page about a document of `report --json`.
 pub(super) fn render(document: &Value) -> String {
-    let title = escaped(document["name"].as_str().unwrap_or("NEFF"));
+    let title = escaped(document["title"].as_str().unwrap_or("NEFF"));
     let mut html = Html::new(document);
     html.raw("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
     html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");

@@ -3,6 +3,7 @@
 use super::tables::{open, variables};
 use crate::report::html::{Html, escaped};
 use crate::report::map::KINDS;
+use serde_json::Value;
 use std::fmt::Write;
 
 /// Opcodes that have a colour of their own in an engine's bar.
@@ -51,11 +52,7 @@ pub(in crate::report) fn memory(html: &mut Html<'_>) {
     if cores == 0 {
         return;
     }
-    open(
-        html,
-        "Device memory",
-        "Every block of each core, in address order and to scale. Point at a block for its name, class, address and size.",
-    );
+    open(html, "Device memory", "Every block of each core, in address order and to scale.");
     for core in 0..cores {
         let base = format!("/load/cores/{core}");
         html.raw("<h3>Core ").count(&format!("{base}/core")).raw(", ").word(&format!("{base}/subgraph"));
@@ -69,22 +66,18 @@ pub(in crate::report) fn memory(html: &mut Html<'_>) {
 fn map(html: &mut Html<'_>, base: &str) {
     let close_up = html.number_at(&format!("{base}/map/close_up/count"));
     let count = html.len(&format!("{base}/map/blocks"));
-    html.raw("<figure class=\"map\"><figcaption>All of it: ")
-        .size(&format!("{base}/map/span"))
-        .raw(" wide</figcaption>");
-    strip(html, base, false);
-    html.raw("<div class=\"ends mono\">")
-        .word(&format!("{base}/map/first"))
-        .word(&format!("{base}/map/end"))
-        .raw("</div>");
+    html.raw("<figure class=\"map\"><figcaption>All of it, ").size(&format!("{base}/map/span"));
+    html.raw(" wide</figcaption>");
+    strip(html, &blocks(html, base, false));
+    ends(html, &format!("{base}/map"));
     if close_up > 0 && close_up < count as u64 {
-        html.raw("<figcaption>Close-up: the ").count(&format!("{base}/map/close_up/count"));
-        html.raw(" smaller blocks side by side, ")
-            .size(&format!("{base}/map/close_up/bytes"))
-            .raw(" wide</figcaption>");
-        strip(html, base, true);
+        html.raw("<figcaption>Close-up of the ").count(&format!("{base}/map/close_up/count"));
+        html.raw(" smaller blocks, side by side, ");
+        html.size(&format!("{base}/map/close_up/bytes")).raw(" wide</figcaption>");
+        strip(html, &blocks(html, base, true));
     }
-    html.raw("<output>&nbsp;</output>");
+    scratchpad(html, base);
+    html.raw("<output>Point at a block, or tap it, for its name, class, address and size.</output>");
     legend(html, base);
     if html.number_at(&format!("{base}/map/rest/count")) > 0 {
         html.raw("<p class=\"quiet\">Not drawn: the ").count(&format!("{base}/map/rest/count"));
@@ -93,12 +86,40 @@ fn map(html: &mut Html<'_>, base: &str) {
     html.raw("</figure>");
 }
 
+/// What lies in the scratchpad's pages.
+fn scratchpad(html: &mut Html<'_>, base: &str) {
+    let place = format!("{base}/map/scratchpad");
+    if html.number_at(&format!("{place}/span")) == 0 {
+        return;
+    }
+    html.raw("<figcaption>In the scratchpad, variables by address: ").count(&format!("{place}/count"));
+    if html.number_at(&format!("{place}/rest")) > 0 {
+        html.raw(", without the ").count(&format!("{place}/rest")).raw(" smallest");
+    }
+    html.raw(", ").size(&format!("{place}/span")).raw(" wide</figcaption>");
+    let number = |value: &Value| value.as_u64().unwrap_or(0);
+    let variables = html.at(&format!("{place}/variables")).as_array();
+    let rects = variables.into_iter().flatten().map(|variable| Rect {
+        class: "scratchpad shared",
+        title: titled(variable, "class"),
+        offset: number(&variable["offset"]),
+        width: number(&variable["size"]),
+    });
+    strip(html, &Strip { whole: html.number_at(&format!("{place}/span")), rects: rects.collect() });
+    ends(html, &place);
+}
+
+/// The addresses at both ends of a strip.
+fn ends(html: &mut Html<'_>, base: &str) {
+    html.raw("<div class=\"ends mono\">");
+    html.word(&format!("{base}/first")).word(&format!("{base}/end")).raw("</div>");
+}
+
 fn legend(html: &mut Html<'_>, base: &str) {
     html.raw("<ul class=\"legend\">");
     for at in 0..html.len(&format!("{base}/map/kinds")) {
         let kind = format!("{base}/map/kinds/{at}");
-        let name = html.at(&format!("{kind}/kind")).as_str().unwrap_or_default();
-        let class = KINDS.iter().find(|kind| **kind == name).copied().unwrap_or("other");
+        let class = class_of(html.at(&format!("{kind}/kind")));
         html.raw(format!("<li><i class=\"{class}\"></i>")).word(&format!("{kind}/kind")).raw(" ");
         html.size(&format!("{kind}/bytes"))
             .raw(" <small>in ")
@@ -108,30 +129,61 @@ fn legend(html: &mut Html<'_>, base: &str) {
     html.raw("</ul>");
 }
 
-/// The blocks as rectangles: at their offsets, or side by side without the large ones.
-fn strip(html: &mut Html<'_>, base: &str, close_up: bool) {
-    let blocks = html.at(&format!("{base}/map/blocks")).as_array();
+/// Rectangles on a common scale.
+struct Strip {
+    /// What the whole width stands for, in bytes.
+    whole: u64,
+    rects: Vec<Rect>,
+}
+
+struct Rect {
+    class: &'static str,
+    title: String,
+    offset: u64,
+    width: u64,
+}
+
+/// Name, class, address and size of a block or variable; its class is under that key.
+fn titled(block: &Value, class: &str) -> String {
+    let word = |key: &str| escaped(block[key].as_str().unwrap_or_default());
+    let size = block["size"].as_u64().unwrap_or(0);
+    format!("{} · {} · {} · {size} bytes", word("name"), word(class), word("address"))
+}
+
+/// The blocks of a core: at their offsets, or side by side without the large ones.
+fn blocks(html: &Html<'_>, base: &str, close_up: bool) -> Strip {
     let whole = html.number_at(&format!("{base}/map/{}", if close_up { "close_up/bytes" } else { "span" }));
-    let scale = WIDTH / whole.max(1) as f64;
-    html.raw(format!("<svg class=\"strip\" viewBox=\"0 0 {WIDTH} 46\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"memory map\">"));
+    let blocks = html.at(&format!("{base}/map/blocks")).as_array();
     let mut packed = 0;
-    let mut drawn = String::new();
-    for block in blocks.into_iter().flatten() {
+    let shown = blocks.into_iter().flatten().filter(|block| !close_up || block["close_up"] == true);
+    let rects = shown.map(|block| {
         let number = |key: &str| block[key].as_u64().unwrap_or(0);
-        if close_up && block["close_up"] != true {
-            continue;
-        }
         let offset = if close_up { packed } else { number("offset") };
         packed += number("granted");
-        let word = |key: &str| escaped(block[key].as_str().unwrap_or_default());
-        let (x, wide) = (offset as f64 * scale, (number("granted") as f64 * scale).max(0.6));
+        Rect {
+            class: class_of(&block["kind"]),
+            title: titled(block, "kind"),
+            offset,
+            width: number("granted"),
+        }
+    });
+    Strip { whole, rects: rects.collect() }
+}
+
+/// The style of a kind.
+fn class_of(kind: &Value) -> &'static str {
+    KINDS.iter().find(|known| *kind == **known).copied().unwrap_or("other")
+}
+
+fn strip(html: &mut Html<'_>, strip: &Strip) {
+    let scale = WIDTH / strip.whole.max(1) as f64;
+    html.raw(format!("<svg class=\"strip\" viewBox=\"0 0 {WIDTH} 46\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"memory map\">"));
+    let mut drawn = String::new();
+    for Rect { class, title, offset, width } in &strip.rects {
+        let (x, wide) = (*offset as f64 * scale, (*width as f64 * scale).max(0.6));
         let _ = write!(
             drawn,
-            "<rect class=\"{kind}\" x=\"{x:.2}\" width=\"{wide:.2}\" height=\"46\"><title>{} · {kind} · {} · {} bytes</title></rect>",
-            word("name"),
-            word("address"),
-            number("size"),
-            kind = word("kind"),
+            "<rect class=\"{class}\" x=\"{x:.2}\" width=\"{wide:.2}\" height=\"46\"><title>{title}</title></rect>"
         );
     }
     html.raw(drawn).raw("</svg>");
@@ -180,7 +232,7 @@ fn mix(html: &mut Html<'_>, base: &str) {
         let opcode = format!("{base}/opcodes/{at}");
         html.raw(format!("<span><i class=\"o{}\"></i><code>", at.min(COLOURED)));
         html.word(&format!("{opcode}/opcode"))
-            .raw("</code> ")
+            .raw("</code>")
             .count(&format!("{opcode}/slots"))
             .raw("</span>");
     }

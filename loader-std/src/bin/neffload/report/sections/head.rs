@@ -5,13 +5,20 @@ use serde_json::Value;
 
 /// Name and origin.
 pub(in crate::report) fn headline(html: &mut Html<'_>) {
-    html.raw("<header><h1>").word("/name").raw("</h1><p class=\"lead\">");
+    html.raw("<header><h1>").word("/title").raw("</h1><p class=\"lead\">");
+    html.size("/file/size");
     if html.at("/header").is_object() {
-        html.raw("model ").word("/header/name").raw(" · ");
-        html.raw("<span class=\"mono\">").word("/header/uuid").raw("</span> · NEFF ");
-        html.count("/header/neff_version_major").raw(".").count("/header/neff_version_minor").raw(" · ");
+        html.raw(" · NEFF ");
+        html.count("/header/neff_version_major").raw(".").count("/header/neff_version_minor");
+        html.raw(" · <span class=\"mono\">")
+            .word("/header/uuid")
+            .raw("</span><br>model ")
+            .word("/header/name");
     }
-    html.size("/file/size").raw("</p></header>");
+    if html.at("/name") != html.at("/title") {
+        html.raw("<br>file ").word("/name");
+    }
+    html.raw("</p></header>");
 }
 
 /// One verdict: its class, its heading, and what follows.

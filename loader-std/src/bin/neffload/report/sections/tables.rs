@@ -7,16 +7,53 @@ pub(super) fn open(html: &mut Html<'_>, heading: &str, why: &str) {
     html.raw(format!("<section><h2>{heading}</h2><p class=\"why\">{why}</p>"));
 }
 
-/// Opens a table; headings that start with `#` are of numbers.
-fn table(html: &mut Html<'_>, headings: &[&str]) {
+/// A column: its heading, and how its cells look.
+#[derive(Clone, Copy)]
+enum Column {
+    /// What the row is about: on a phone a line of its own.
+    Name(&'static str),
+    /// A word.
+    Word(&'static str),
+    /// A number.
+    Number(&'static str),
+    /// An address.
+    Address(&'static str),
+}
+
+impl Column {
+    /// Heading and class.
+    const fn parts(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Name(heading) => (heading, "name"),
+            Self::Word(heading) => (heading, "w"),
+            Self::Number(heading) => (heading, "n"),
+            Self::Address(heading) => (heading, "mono"),
+        }
+    }
+}
+
+/// A table of `count` rows. `fill` writes the content of a cell, given row and column.
+fn table(
+    html: &mut Html<'_>,
+    columns: &[Column],
+    count: usize,
+    mut fill: impl FnMut(&mut Html<'_>, usize, usize),
+) {
     html.raw("<div class=\"scroll\"><table><thead><tr>");
-    for heading in headings {
-        match heading.strip_prefix('#') {
-            Some(heading) => html.raw(format!("<th class=\"n\">{heading}</th>")),
-            None => html.raw(format!("<th>{heading}</th>")),
-        };
+    for (heading, class) in columns.iter().map(|column| column.parts()) {
+        html.raw(format!("<th class=\"{class}\">{heading}</th>"));
     }
     html.raw("</tr></thead><tbody>");
+    for row in 0..count {
+        html.raw("<tr>");
+        for (column, (heading, class)) in columns.iter().map(|column| column.parts()).enumerate() {
+            html.raw(format!("<td class=\"{class}\" data-label=\"{heading}\">"));
+            fill(html, row, column);
+            html.raw("</td>");
+        }
+        html.raw("</tr>");
+    }
+    html.raw("</tbody></table></div>");
 }
 
 /// Inputs and outputs.
@@ -25,22 +62,35 @@ pub(in crate::report) fn tensors(html: &mut Html<'_>) {
         return;
     }
     open(html, "What it reads and writes", "Inputs and outputs by name, as the graph lists them.");
-    table(html, &["", "name", "type", "shape", "#size"]);
-    for (key, word) in [("inputs", "input"), ("outputs", "output")] {
-        for at in 0..html.len(&format!("/io/{key}")) {
-            let tensor = format!("/io/{key}/{at}");
-            html.raw(format!("<tr><td class=\"quiet\">{word}</td><td class=\"name\">"));
-            html.word(&format!("{tensor}/name"))
-                .raw("</td><td>")
-                .word(&format!("{tensor}/dtype"))
-                .raw("</td><td>");
-            for dim in 0..html.len(&format!("{tensor}/shape")) {
-                html.raw(if dim > 0 { "×" } else { "" }).count(&format!("{tensor}/shape/{dim}"));
-            }
-            html.raw("</td><td class=\"n\">").size(&format!("{tensor}/size")).raw("</td></tr>");
-        }
+    let columns = [
+        Column::Word(""),
+        Column::Name("name"),
+        Column::Word("type"),
+        Column::Word("shape"),
+        Column::Number("size"),
+    ];
+    let inputs = html.len("/io/inputs");
+    table(html, &columns, inputs + html.len("/io/outputs"), |html, row, column| {
+        let (word, tensor) = match row.checked_sub(inputs) {
+            None => ("input", format!("/io/inputs/{row}")),
+            Some(row) => ("output", format!("/io/outputs/{row}")),
+        };
+        match column {
+            0 => html.raw(format!("<span class=\"quiet\">{word}</span>")),
+            1 => html.word(&format!("{tensor}/name")),
+            2 => html.word(&format!("{tensor}/dtype")),
+            3 => shape(html, &format!("{tensor}/shape")),
+            _ => html.size(&format!("{tensor}/size")),
+        };
+    });
+    html.raw("</section>");
+}
+
+fn shape<'h, 'd>(html: &'h mut Html<'d>, place: &str) -> &'h mut Html<'d> {
+    for dim in 0..html.len(place) {
+        html.raw(if dim > 0 { "×" } else { "" }).count(&format!("{place}/{dim}"));
     }
-    html.raw("</tbody></table></div></section>");
+    html
 }
 
 /// DMA queues with their rings and blocks, core by core.
@@ -57,29 +107,33 @@ pub(in crate::report) fn queues(html: &mut Html<'_>) {
     );
     for core in 0..cores {
         let base = format!("/load/cores/{core}");
-        if html.len(&format!("{base}/queues")) == 0 {
+        let queues = format!("{base}/queues");
+        if html.len(&queues) == 0 {
             continue;
         }
-        html.raw("<h3>Core ")
-            .count(&format!("{base}/core"))
-            .raw(", ")
-            .word(&format!("{base}/subgraph"))
-            .raw("</h3>");
-        table(
-            html,
-            &["queue", "type", "owner", "#instances", "#ring entries", "#blocks", "#descriptors", "#bytes"],
-        );
-        for at in 0..html.len(&format!("{base}/queues")) {
-            let queue = format!("{base}/queues/{at}");
-            html.raw("<tr><td class=\"name\">").word(&format!("{queue}/queue"));
-            html.raw("</td><td>").word(&format!("{queue}/type"));
-            html.raw("</td><td>").word(&format!("{queue}/owner"));
-            for key in ["instances", "ring_entries", "blocks", "descriptors"] {
-                html.raw("</td><td class=\"n\">").count(&format!("{queue}/{key}"));
-            }
-            html.raw("</td><td class=\"n\">").size(&format!("{queue}/bytes")).raw("</td></tr>");
-        }
-        html.raw("</tbody></table></div>");
+        html.raw("<h3>Core ").count(&format!("{base}/core")).raw(", ");
+        html.word(&format!("{base}/subgraph")).raw("</h3>");
+        let columns = [
+            Column::Name("queue"),
+            Column::Word("type"),
+            Column::Word("owner"),
+            Column::Number("instances"),
+            Column::Number("ring entries"),
+            Column::Number("blocks"),
+            Column::Number("descriptors"),
+            Column::Number("bytes"),
+        ];
+        const KEYS: [&str; 8] =
+            ["queue", "type", "owner", "instances", "ring_entries", "blocks", "descriptors", "bytes"];
+        table(html, &columns, html.len(&queues), |html, row, column| {
+            let key = KEYS.get(column).copied().unwrap_or_default();
+            let value = format!("{queues}/{row}/{key}");
+            match column {
+                0..=2 => html.word(&value),
+                7 => html.size(&value),
+                _ => html.count(&value),
+            };
+        });
     }
     html.raw("</section>");
 }
@@ -95,16 +149,24 @@ pub(super) fn variables(html: &mut Html<'_>, base: &str) {
         html.raw(", the smallest ").count(&format!("{base}/variables/rest")).raw(" not listed");
     }
     html.raw("</summary>");
-    table(html, &["name", "class", "address", "#id", "#size"]);
-    for at in 0..html.len(&list) {
-        let variable = format!("{list}/{at}");
-        html.raw("<tr><td class=\"name\">").word(&format!("{variable}/name"));
-        html.raw("</td><td>").word(&format!("{variable}/class"));
-        html.raw("</td><td class=\"mono\">").word(&format!("{variable}/address"));
-        html.raw("</td><td class=\"n\">").count(&format!("{variable}/var_id"));
-        html.raw("</td><td class=\"n\">").size(&format!("{variable}/size")).raw("</td></tr>");
-    }
-    html.raw("</tbody></table></div></details>");
+    let columns = [
+        Column::Name("name"),
+        Column::Word("class"),
+        Column::Address("address"),
+        Column::Number("id"),
+        Column::Number("size"),
+    ];
+    table(html, &columns, html.len(&list), |html, row, column| {
+        let variable = format!("{list}/{row}");
+        match column {
+            0 => html.word(&format!("{variable}/name")),
+            1 => html.word(&format!("{variable}/class")),
+            2 => html.word(&format!("{variable}/address")),
+            3 => html.count(&format!("{variable}/var_id")),
+            _ => html.size(&format!("{variable}/size")),
+        };
+    });
+    html.raw("</details>");
 }
 
 /// What the loader remarked, and what it kept as it is.
@@ -136,12 +198,15 @@ fn kept(html: &mut Html<'_>, core: &str) {
         let image = format!("{core}/images/{at}");
         if html.number_at(&format!("{image}/opaque")) > 0 {
             html.raw("<li>Core ").count(&format!("{core}/core")).raw(", ").word(&format!("{image}/engine"));
-            html.raw(": ").count(&format!("{image}/opaque"));
-            html.raw(" instruction slots are kept byte for byte, because what they become on a device is not known</li>");
+            html.raw(
+                ": instruction slots kept byte for byte, because what they become on a device is not known: ",
+            );
+            html.count(&format!("{image}/opaque")).raw("</li>");
         }
     }
     if html.number_at(&format!("{core}/approximate")) > 0 {
-        html.raw("<li>Core ").count(&format!("{core}/core")).raw(": ").count(&format!("{core}/approximate"));
-        html.raw(" blocks, tables or slots are encoded approximately</li>");
+        html.raw("<li>Core ").count(&format!("{core}/core"));
+        html.raw(": blocks, tables and slots encoded approximately: ");
+        html.count(&format!("{core}/approximate")).raw("</li>");
     }
 }

@@ -1,0 +1,70 @@
+//! On a terminal there is colour, and progress when work lasts; in a pipe there is neither.
+
+use neffload_tests::command::{Scratch, neffload};
+use neffload_tests::{fixture, skip};
+use std::process::{Command, Stdio};
+
+/// What a terminal shows of a shell's line, both streams together; `None` where there is no `script` to make one.
+fn on_terminal(line: &str, variables: &[(&str, &str)]) -> Option<String> {
+    let mut command = Command::new("script");
+    command.args(["-qefc", line, "/dev/null"]).stdin(Stdio::null()).env_remove("NO_COLOR");
+    let output = command.env("TERM", "xterm").envs(variables.iter().copied()).output().ok()?;
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stdout));
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// What a pipe gets of it, both streams together.
+fn in_pipe(line: &str) -> String {
+    let output = Command::new("sh").args(["-c", &format!("{{ {line} ; }} 2>&1")]).output().unwrap();
+    assert!(output.status.success(), "{line}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The command on the fixture.
+fn on_fixture(words: &str) -> String {
+    format!("{} {words} {}", neffload().get_program().display(), fixture("cayman-2core").display())
+}
+
+#[test]
+fn colour_is_for_terminals() {
+    for words in ["verify", "inspect", "load", "memory", "disasm"] {
+        let line = on_fixture(words);
+        let Some(shown) = on_terminal(&line, &[]) else { skip!("there is no `script`") };
+        assert!(shown.contains("\x1b["), "{words}: no colour: {shown}");
+        for plain in [
+            on_terminal(&line, &[("NO_COLOR", "1")]).unwrap(),
+            on_terminal(&format!("{line} --json"), &[]).unwrap(),
+            in_pipe(&line),
+        ] {
+            assert!(!plain.contains('\x1b') && !plain.is_empty(), "{words}: {plain}");
+        }
+        // An empty variable asks for nothing.
+        assert!(on_terminal(&line, &[("NO_COLOR", "")]).unwrap().contains("\x1b["));
+    }
+}
+
+#[test]
+fn progress_is_for_terminals_and_for_work_that_lasts() {
+    const CLEAR: &str = "\r\x1b[2K";
+    let scratch = Scratch::new("progress");
+    let page = scratch.join("page.html");
+    let (program, file) = (neffload().get_program().to_owned(), fixture("cayman-2core"));
+    let (program, file) = (program.display(), file.display());
+    // A file that comes slowly.
+    let slow = format!("{{ head -c 9000 {file}; sleep 0.7; tail -c +9001 {file}; }}");
+    for rest in ["verify -".to_owned(), "inspect -".to_owned(), format!("report - -o {}", page.display())] {
+        let line = format!("{slow} | {program} {rest}");
+        let Some(shown) = on_terminal(&line, &[]) else { skip!("there is no `script`") };
+        assert!(shown.contains(CLEAR) && shown.contains("/s"), "{rest}: no progress: {shown:?}");
+        // Nothing is left of it before the answer.
+        let bars = shown.rfind(CLEAR).unwrap();
+        assert!(!shown[bars..].contains("/s"), "{rest}: {shown:?}");
+        for quiet in [
+            on_terminal(&format!("{line} --quiet"), &[("NO_COLOR", "1")]).unwrap(),
+            on_terminal(&format!("{program} {} < {file}", rest), &[("NO_COLOR", "1")]).unwrap(),
+            in_pipe(&line),
+        ] {
+            assert!(!quiet.contains('\x1b'), "{rest}: {quiet:?}");
+        }
+    }
+}
