@@ -41,21 +41,25 @@ pub fn find<E: From<loader_core::error::Error>>(
     let mut at = 0u64;
     while at < size {
         let have = fill(source, at, &mut window)?;
-        let Some(near) = candidate(&window[..have], have.min(WINDOW)) else {
-            at += have.min(WINDOW) as u64;
-            progress(at);
-            continue;
-        };
-        let offset = at + near as u64;
-        // The candidate is judged at the start of a window, where all of it is in memory.
-        if near > 0 {
-            at = offset;
-            continue;
+        let (end, mut from) = (have.min(WINDOW), 0);
+        let mut next = at + end as u64;
+        // What a candidate is judged by is in memory, and no byte is read again for a false one.
+        while let Some(near) = candidate(&window[..have], from, end) {
+            let offset = at + near as u64;
+            let neff = judge(&window[near..have], size - offset).map(|size| Found { offset, size });
+            if let Some(neff) = neff
+                && found(neff)?
+            {
+                next = offset + neff.size;
+                break;
+            }
+            from = near + 1;
         }
-        at = match judge(&window[..have], size - offset) {
-            Some(size) if found(Found { offset, size })? => offset + size,
-            _ => offset + 1,
-        };
+        at = next;
+        progress(at);
+        if have == 0 {
+            break;
+        }
     }
     Ok(())
 }
@@ -71,14 +75,14 @@ fn fill(source: &mut FileSource, at: u64, window: &mut [u8]) -> Result<usize, lo
     Ok(have)
 }
 
-/// The first position below `end` whose 16 bytes begin a header.
-fn candidate(window: &[u8], end: usize) -> Option<usize> {
-    let marks = window.get(MARK.0..)?;
+/// The first position from `from` on and below `end` whose 16 bytes begin a header.
+fn candidate(window: &[u8], from: usize, end: usize) -> Option<usize> {
+    let marks = window.get(from + MARK.0..)?;
     for (index, block) in marks.chunks(BLOCK).enumerate() {
         if !block.iter().fold(false, |any, &byte| any | (byte == MARK.1)) {
             continue;
         }
-        let start = index * BLOCK;
+        let start = from + index * BLOCK;
         let near = (start..start + block.len()).find(|&at| begins_header(&window[at..]));
         if near.is_some() {
             return near.filter(|&at| at < end);
@@ -126,9 +130,11 @@ mod tests {
         for at in [0, 1, 54, 55, 63, 64, 65, 200] {
             let mut file = vec![4; at];
             file.extend(header());
-            assert_eq!(candidate(&file, file.len()), Some(at));
+            assert_eq!(candidate(&file, 0, file.len()), Some(at));
+            assert_eq!(candidate(&file, at, file.len()), Some(at));
+            assert_eq!(candidate(&file, at + 1, file.len()), None);
         }
-        assert_eq!(candidate(&[4; 1000], 1000), None);
+        assert_eq!(candidate(&[4; 1000], 0, 1000), None);
     }
 
     #[test]

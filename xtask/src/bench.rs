@@ -18,7 +18,7 @@ mod verify;
 
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// What to measure.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -51,7 +51,7 @@ pub(crate) struct BenchArguments {
 
 pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
     let rounds = arguments.rounds.max(1);
-    match arguments.subject {
+    let outcome = match arguments.subject {
         Subject::Verify => verify::run(rounds),
         Subject::Manifest => manifest::run(rounds),
         Subject::Lower => lower::run(rounds),
@@ -59,20 +59,40 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
         Subject::Driver => driver::run(),
         Subject::Report => report::run(rounds),
         Subject::Stage => stage::run(rounds),
-    }?;
-    let missed = MISSED.load(Ordering::Relaxed);
+    };
+    let missed = table();
+    outcome?;
     ensure!(missed == 0, "{missed} of the targets missed");
     Ok(())
 }
 
-/// Targets that were missed in this run.
-static MISSED: AtomicU32 = AtomicU32::new(0);
+/// A figure beside what it should be.
+struct Judged {
+    what: String,
+    figure: f64,
+    target: String,
+    ok: bool,
+}
 
-/// A figure beside what it should be; returns whether it is. A missed target shows in the exit status of the whole
-/// run.
+/// The figures of this run. A missed target ends nothing: the others are measured and printed too.
+static JUDGED: Mutex<Vec<Judged>> = Mutex::new(Vec::new());
+
+/// Adds a figure to the table at the end; returns whether it is as it should be.
 fn judge(what: &str, figure: f64, ok: bool, target: &str) -> bool {
-    let word = if ok { "met" } else { "MISSED" };
-    MISSED.fetch_add(u32::from(!ok), Ordering::Relaxed);
-    println!("{what}: {figure:.2} (target {target}: {word})");
+    let (what, target) = (what.trim().to_owned(), target.to_owned());
+    JUDGED.lock().unwrap_or_else(PoisonError::into_inner).push(Judged { what, figure, target, ok });
     ok
+}
+
+/// Prints the table and returns how many targets were missed.
+fn table() -> usize {
+    let judged = JUDGED.lock().unwrap_or_else(PoisonError::into_inner);
+    let wide = judged.iter().map(|row| row.what.len()).max().unwrap_or(0);
+    if wide > 0 {
+        println!("\n{:<wide$}  {:>9}  {:<9}  verdict", "", "figure", "target");
+    }
+    for Judged { what, figure, target, ok } in judged.iter() {
+        println!("{what:<wide$}  {figure:>9.2}  {target:<9}  {}", if *ok { "met" } else { "MISSED" });
+    }
+    judged.iter().filter(|row| !row.ok).count()
 }

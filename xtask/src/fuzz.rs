@@ -1,4 +1,5 @@
-//! `cargo xtask fuzz`: writes first inputs and runs every target for some time.
+//! `cargo xtask fuzz`: writes first inputs and runs every target for some time, from those, from the inputs that are
+//! kept in the repository, and from what earlier runs found.
 
 use anyhow::{Context, Result, bail};
 use neffload_tests::fuzz::{TARGETS, Target};
@@ -21,10 +22,14 @@ pub(crate) fn run(seconds: u32, only: Option<&str>) -> Result<()> {
             continue;
         }
         println!("== {name}: {seconds} s");
+        // New inputs are written to the first folder; the others are read.
+        let kept = Some(folder.join("kept").join(name)).filter(|kept| kept.is_dir());
         let status = Command::new("cargo")
             .args(["+nightly", "fuzz", "run", "--fuzz-dir"])
             .arg(&folder)
             .arg(name)
+            .arg(&corpus)
+            .args(kept)
             .args(["--", "-print_final_stats=1", "-timeout=20", "-rss_limit_mb=2048"])
             .arg(format!("-max_len={longest}"))
             .arg(format!("-max_total_time={seconds}"))

@@ -12,8 +12,9 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 /// Buffers that go round.
 const BUFFERS: usize = 2;
-/// Bytes of a buffer: as few as keep both threads busy.
-const BYTES: usize = 32 << 10;
+/// Bytes of a buffer. The threads wait for each other once a buffer, and waking a thread costs as much as digesting
+/// several KiB; both buffers are memory that a small file does not take.
+const BYTES: usize = 64 << 10;
 /// Bytes of the thread's stack. The digest's state is all that lies there.
 const STACK: usize = 64 << 10;
 

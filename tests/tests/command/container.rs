@@ -200,6 +200,42 @@ fn find_lists_exactly_what_is_there() {
     assert_eq!(String::from_utf8(text.stdout).unwrap(), "nothing in 1 file\n");
 }
 
+/// The carrier is read a window at a time; a NEFF may begin anywhere in one, and its header reach into the next.
+#[test]
+fn find_sees_across_its_windows() {
+    const WINDOW: usize = 256 << 10;
+    let scratch = Scratch::new("find-windows");
+    let model = std::fs::read(fixture("sunda-1core")).unwrap();
+    let path = scratch.join("carrier.bin");
+    for edge in [WINDOW, 2 * WINDOW] {
+        for before in [0, 1, 2, 9, 10, 15, 16, 17, 63, 1023, 1024, 1025, 1535, 1536, 1537] {
+            let at = edge - before;
+            let mut bytes = vec![0x04; at];
+            bytes.extend(&model);
+            std::fs::write(&path, &bytes).unwrap();
+            let answer = document(&run(arguments(&["find", "--json"], &[&path])));
+            assert_eq!(answer["found"].as_array().unwrap().len(), 1, "{before} before {edge}");
+            assert_eq!(answer["found"][0]["offset"], at, "{before} before {edge}");
+            assert_eq!(answer["found"][0]["verdict"]["accepted"], true);
+        }
+    }
+}
+
+/// Half a million beginnings of headers, none of which is one: reading a window again for each would take an hour.
+#[test]
+fn find_reads_a_carrier_of_false_headers_once() {
+    let scratch = Scratch::new("find-false");
+    let path = scratch.join("false.bin");
+    let begin = [2, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0];
+    let mut bytes = begin.repeat(512 << 10);
+    let at = bytes.len();
+    bytes.extend(std::fs::read(fixture("sunda-1core")).unwrap());
+    std::fs::write(&path, &bytes).unwrap();
+    let answer = document(&run(arguments(&["find", "--json"], &[&path])));
+    assert_eq!(answer["found"].as_array().unwrap().len(), 1);
+    assert_eq!(answer["found"][0]["offset"], at);
+}
+
 /// A stored zip of one entry: local header, the bytes as they are, central directory, end.
 fn stored_zip(name: &str, bytes: &[u8]) -> Vec<u8> {
     let crc = neffload_tests::container::crc32(bytes).to_le_bytes();
@@ -250,8 +286,11 @@ fn an_offset_names_a_file_everywhere() {
         &["verify"],
         &["members", "--digests"],
         &["memory"],
+        &["memory", "--staged"],
         &["plan"],
         &["load"],
+        &["load", "--max-memory", "16M"],
+        &["disasm"],
     ] {
         let output = run(arguments(words, &[inside]));
         assert_eq!(status(&output), 0, "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -268,6 +307,12 @@ fn an_offset_names_a_file_everywhere() {
     both(&["cat"], &["neff.json"]);
     both(&["info", "--json"], &["getKelf"]);
     both(&["pack", "--uncompressed"], &["-"]);
+    let output = run(arguments(&["diff", "--exit-code"], &[inside, &model]));
+    assert_eq!(status(&output), 0, "{}", String::from_utf8_lossy(&output.stderr));
+    let page = scratch.join("page.html");
+    let output = run(arguments(&["report"], &[inside]).into_iter().chain(arguments(&["-o"], &[&page])));
+    assert_eq!(status(&output), 0, "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(page.is_file());
     let folder = scratch.join("out");
     let output = run(arguments(&["extract"], &[inside]).into_iter().chain(arguments(&["-C"], &[&folder])));
     assert_eq!(status(&output), 0);

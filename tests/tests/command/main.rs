@@ -8,6 +8,7 @@ mod dumps;
 mod inspect;
 mod load;
 mod pack;
+mod pipes;
 mod plan;
 mod rules;
 mod shell;

@@ -1,102 +1,38 @@
-//! CRC-32 as gzip uses it, eight bytes a step.
+//! CRC-32 as gzip uses it: by the processor's carry-less products where the feature `fast-crc` is on and it has them,
+//! else by tables, sixteen bytes a step.
 
-use crate::layout::SMALL;
+#[cfg(feature = "fast-crc")]
+pub(super) use fast::Crc32;
+#[cfg(not(feature = "fast-crc"))]
+pub(super) use tables::Crc32;
 
-/// Bytes of a step.
-const SLICES: usize = 16;
-/// Tables that are kept: one where code must be small, and then a byte is a step.
-const KEPT: usize = if SMALL { 1 } else { SLICES };
+#[cfg(feature = "fast-crc")]
+mod fast {
+    /// A running CRC-32.
+    #[derive(Clone, Debug)]
+    pub(in super::super) struct Crc32(crc32fast::Hasher);
 
-static TABLES: [[u32; 256]; KEPT] = tables();
-
-#[allow(
-    clippy::as_conversions,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "evaluated at compile time, where a wrong index is a compile error"
-)]
-const fn tables() -> [[u32; 256]; KEPT] {
-    let mut tables = [[0u32; 256]; KEPT];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut crc = byte as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            crc = if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 };
-            bit += 1;
+    impl Crc32 {
+        pub(in super::super) fn new() -> Self {
+            Self(crc32fast::Hasher::new())
         }
-        tables[0][byte] = crc;
-        byte += 1;
-    }
-    let mut slice = 1;
-    while slice < KEPT {
-        let mut byte = 0;
-        while byte < 256 {
-            let before = tables[slice - 1][byte];
-            tables[slice][byte] = (before >> 8) ^ tables[0][(before & 0xFF) as usize];
-            byte += 1;
+
+        pub(in super::super) fn value(&self) -> u32 {
+            self.0.clone().finalize()
         }
-        slice += 1;
-    }
-    tables
-}
 
-fn look(slice: usize, byte: u8) -> u32 {
-    TABLES.get(slice).and_then(|table| table.get(usize::from(byte))).copied().unwrap_or(0)
-}
-
-/// A running CRC-32.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Crc32(u32);
-
-impl Crc32 {
-    pub(super) const fn new() -> Self {
-        Self(!0)
-    }
-
-    pub(super) const fn value(self) -> u32 {
-        !self.0
-    }
-
-    pub(super) fn update(&mut self, bytes: &[u8]) {
-        let mut crc = self.0;
-        let (blocks, rest) = if SMALL { (&[][..], bytes) } else { bytes.as_chunks::<SLICES>() };
-        for block in blocks {
-            crc = step(crc, block);
+        pub(in super::super) fn update(&mut self, bytes: &[u8]) {
+            self.0.update(bytes);
         }
-        for &byte in rest {
-            let [low, ..] = (crc ^ u32::from(byte)).to_le_bytes();
-            crc = (crc >> 8) ^ look(0, low);
-        }
-        self.0 = crc;
     }
 }
 
-/// Sixteen bytes at once: each byte's table already holds the shift by the bytes after it.
-fn step(crc: u32, block: &[u8; SLICES]) -> u32 {
-    let [b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15] = *block;
-    let [c0, c1, c2, c3] = crc.to_le_bytes();
-    look(15, b0 ^ c0)
-        ^ look(14, b1 ^ c1)
-        ^ look(13, b2 ^ c2)
-        ^ look(12, b3 ^ c3)
-        ^ look(11, b4)
-        ^ look(10, b5)
-        ^ look(9, b6)
-        ^ look(8, b7)
-        ^ look(7, b8)
-        ^ look(6, b9)
-        ^ look(5, b10)
-        ^ look(4, b11)
-        ^ look(3, b12)
-        ^ look(2, b13)
-        ^ look(1, b14)
-        ^ look(0, b15)
-}
+#[cfg(any(not(feature = "fast-crc"), test))]
+mod tables;
 
 #[cfg(test)]
 mod tests {
-    use super::Crc32;
+    use super::tables;
 
     #[test]
     fn known_values() {
@@ -105,9 +41,29 @@ mod tests {
             (b"123456789", 0xCBF4_3926),
             (b"The quick brown fox jumps over the lazy dog", 0x414F_A339),
         ] {
-            let mut crc = Crc32::new();
+            let (mut crc, mut table) = (super::Crc32::new(), tables::Crc32::new());
             crc.update(text);
-            assert_eq!(crc.value(), want);
+            table.update(text);
+            assert_eq!((crc.value(), table.value()), (want, want));
+        }
+    }
+
+    /// Both ways to it, whatever the pieces.
+    #[test]
+    fn pieces_make_no_difference() {
+        let mut text = [0u8; 5000];
+        for (byte, number) in text.iter_mut().zip(1u32..) {
+            *byte = number.wrapping_mul(0x9E37_79B9).to_le_bytes()[3];
+        }
+        for size in [1, 3, 15, 16, 17, 63, 64, 65, 200, 1024, 5000] {
+            let (mut crc, mut table, mut whole) =
+                (super::Crc32::new(), tables::Crc32::new(), tables::Crc32::new());
+            whole.update(&text);
+            for piece in text.chunks(size) {
+                crc.update(piece);
+                table.update(piece);
+            }
+            assert_eq!((crc.value(), table.value()), (whole.value(), whole.value()), "pieces of {size}");
         }
     }
 }

@@ -14,7 +14,7 @@ use loader_std::container::{Ask, Survey, survey};
 use loader_std::file::{Buffers, FileSource};
 use loader_std::find::{Found, find};
 use serde_json::{Value, json};
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 /// Arguments of `find`.
@@ -69,6 +69,10 @@ fn row(path: &Path, found: Found, seen: &Survey) -> Value {
 fn search(path: &Path, output: &Output, mut report: impl FnMut(Found, &Survey)) -> Result<(), Trouble> {
     let open =
         |base| File::open(path).and_then(|file| FileSource::new(file, base)).map_err(Trouble::at(path));
+    if !fs::metadata(path).map_err(Trouble::at(path))?.is_file() {
+        // It has no length and no second reading: nothing would be found in it, whatever it holds.
+        return Err(Trouble::Usage(format!("{}: find looks into plain files", path.display())));
+    }
     let mut source = open(0)?;
     let mut progress = output.progress("searching", source.len());
     let mut buffers = Buffers::new();

@@ -57,18 +57,17 @@ fn open(path: &Path) -> Result<Input, Trouble> {
     Input::open(path).map_err(Trouble::at(path))
 }
 
-fn look(path: &Path, ask: Ask, output: &Output) -> Result<Survey, Trouble> {
-    let mut input = open(path)?;
+fn look(path: &Path, input: &mut Input, ask: Ask, output: &Output) -> Result<Survey, Trouble> {
     let mut progress = output.progress("reading", input.len());
     let told = |done| progress.set(done);
-    survey(&mut input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT, ask, told)
+    survey(input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT, ask, told)
         .map_err(|error| Trouble::Usage(format!("{}: {error}", path.display())))
 }
 
 /// Runs `members`.
 pub(crate) fn list(arguments: &MembersArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let ask = Ask { members: true, digests: arguments.digests, file_digest: false };
-    let survey = look(&arguments.file, ask, output)?;
+    let survey = look(&arguments.file, &mut open(&arguments.file)?, ask, output)?;
     if output.json() {
         let mut document = Document::new("members");
         document.set("table", table_json(&survey));
@@ -234,15 +233,15 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
 
 /// Copies header and payload, without what the carrier has around them.
 fn cut_out(from: &Path, to: &Path, output: &mut Output) -> Result<Answer, Trouble> {
-    let survey = look(from, Ask::default(), output)?;
+    let mut input = open(from)?;
+    if input.len().is_none() {
+        return Err(Trouble::Usage("--neff reads a file twice; a pipe cannot be".to_owned()));
+    }
+    let survey = look(from, &mut input, Ask::default(), output)?;
     let (Some(header), None) = (&survey.header, &survey.error) else {
         return refusal(survey.error.as_ref(), output);
     };
     let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", from.display()));
-    let mut input = open(from)?;
-    if input.len().is_none() {
-        return Err(Trouble::Usage("--neff reads a file twice; standard input cannot be".to_owned()));
-    }
     let file = File::create_new(to).map_err(Trouble::at(to))?;
     let (mut out, mut at) = (BufWriter::new(file), 0);
     let (mut piece, end) = (vec![0; Buffers::INPUT], header.payload_end());

@@ -16,6 +16,7 @@ use loader_std::walk::neff_files;
 use loader_std::{LoadError, Refusal};
 use serde_json::{Value, json};
 use staged::{Staged, Stager};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `memory`.
@@ -51,7 +52,7 @@ impl Measured {
 pub(crate) fn run(arguments: &MemoryArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let page = page(arguments)?;
     let one = arguments.files.len() == 1 && !arguments.files[0].is_dir();
-    let mut measured = measure(&arguments.files, page, output)?;
+    let mut measured = measure(arguments, page, output)?;
     if arguments.staged {
         stage(&mut measured, page)?;
     }
@@ -88,7 +89,8 @@ fn page(arguments: &MemoryArguments) -> Result<Page, Trouble> {
     page.map_err(|refusal| Trouble::Usage(refusal.text()))
 }
 
-fn measure(names: &[PathBuf], page: Page, output: &Output) -> Result<Vec<Measured>, Trouble> {
+fn measure(arguments: &MemoryArguments, page: Page, output: &Output) -> Result<Vec<Measured>, Trouble> {
+    let names = &arguments.files;
     let mut files = Vec::new();
     for name in names {
         files.extend(neff_files(name).map_err(Trouble::at(name))?);
@@ -98,7 +100,11 @@ fn measure(names: &[PathBuf], page: Page, output: &Output) -> Result<Vec<Measure
     let mut progress = output.progress("measuring", Some(total));
     let (mut buffers, mut done, mut measured) = (Buffers::new(), 0, Vec::new());
     for file in &files {
-        measured.push(one(file, page, &mut buffers, names.contains(file))?);
+        let input = Input::open(file);
+        if arguments.staged && matches!(input, Ok(Input::Pipe(_))) {
+            return Err(Trouble::Usage("--staged reads a file twice; a pipe cannot be".to_owned()));
+        }
+        measured.push(one(file, input, page, &mut buffers, names.contains(file))?);
         done += size(file);
         progress.set(done);
     }
@@ -107,8 +113,14 @@ fn measure(names: &[PathBuf], page: Page, output: &Output) -> Result<Vec<Measure
 
 /// Measures a file. That a named file cannot be opened ends the command; one that was found in a
 /// folder is only reported.
-fn one(file: &Path, page: Page, buffers: &mut Buffers, named: bool) -> Result<Measured, Trouble> {
-    let estimate = match Input::open(file) {
+fn one(
+    file: &Path,
+    input: io::Result<Input>,
+    page: Page,
+    buffers: &mut Buffers,
+    named: bool,
+) -> Result<Measured, Trouble> {
+    let estimate = match input {
         Ok(mut input) => Unpacked::read(&mut input, buffers, &Limits::DEFAULT, Estimate::wants)
             .and_then(|members| Estimate::of(&members, page)),
         Err(error) if named => return Err(Trouble::at(file)(error)),

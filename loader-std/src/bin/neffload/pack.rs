@@ -110,7 +110,7 @@ fn uuid(text: &str) -> Result<[u8; 16], String> {
 
 /// Runs `pack`.
 pub(crate) fn run(arguments: &PackArguments, output: &mut Output) -> Result<Answer, Trouble> {
-    let mut source = match Source::open(&arguments.source)? {
+    let mut source = match Source::open(&arguments.source, output)? {
         Ok(source) => source,
         Err(refusal) => return refused(arguments, &refusal, output),
     };

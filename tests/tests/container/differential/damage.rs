@@ -61,16 +61,21 @@ fn bytes(file: &mut Vec<u8>, at: usize, kind: usize, seeded: &mut Seeded) {
     }
 }
 
-/// Where the header blocks of an archive are: by their magic.
+/// Where the header blocks of an archive are: by their magic, or by their checksum, since the oldest have no magic.
 fn blocks(tar: &[u8]) -> Vec<usize> {
-    (0..tar.len() / 512).map(|block| block * 512).filter(|at| tar[at + 257..].starts_with(b"ustar")).collect()
+    let is_header = |block: &[u8]| block[257..].starts_with(b"ustar") || signature(block) == block[148..156];
+    (0..tar.len() / 512).map(|block| block * 512).filter(|&at| is_header(&tar[at..at + 512])).collect()
 }
 
 /// One damage to an archive: of a header's field, with its checksum made right again more often than not; or of
 /// any byte; or members moved, repeated, or made another kind.
 pub(super) fn damage_archive(tar: &mut Vec<u8>, seeded: &mut Seeded) {
     let heads = blocks(tar);
-    let Some(&head) = heads.get(seeded.below(heads.len())) else { return };
+    let Some(&head) = heads.get(seeded.below(heads.len())) else {
+        // Compressed, or damaged beyond that.
+        let at = seeded.below(tar.len());
+        return bytes(tar, at, seeded.below(18), seeded);
+    };
     match seeded.below(12) {
         0..=6 => {
             let (start, len) = FIELDS[seeded.below(FIELDS.len())];
@@ -110,9 +115,16 @@ const KINDS: &[u8] = b"01234567xXgLKVADNMS\0Z";
 /// Makes the checksum of the header at `head` right.
 fn sign(tar: &mut [u8], head: usize) {
     let Some(block) = tar.get_mut(head..head + 512) else { return };
-    block[148..156].fill(b' ');
-    let sum: u32 = block.iter().map(|&byte| u32::from(byte)).sum();
-    block[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+    let right = signature(block);
+    block[148..156].copy_from_slice(&right);
+}
+
+/// The checksum of a header as most programs write it.
+fn signature(block: &[u8]) -> [u8; 8] {
+    let field = block[148..156].iter().map(|&byte| u32::from(byte)).sum::<u32>();
+    let sum = block.iter().map(|&byte| u32::from(byte)).sum::<u32>() - field + 8 * u32::from(b' ');
+    let text = format!("{sum:06o}\0 ");
+    text.as_bytes().try_into().unwrap()
 }
 
 /// An archive in one of the ways to hold it.

@@ -41,14 +41,7 @@ impl Stager {
 
     /// Loads a file; it stays loaded.
     pub(super) fn load(&mut self, file: &Path) -> Result<Result<Staged, LoadError>, Trouble> {
-        let mut input = match Input::open(file) {
-            Ok(Input::Pipe(_)) => {
-                return Err(Trouble::Usage(
-                    "--staged reads a file again; a pipe can be read once".to_owned(),
-                ));
-            }
-            opened => opened.map_err(Trouble::at(file))?,
-        };
+        let mut input = Input::open(file).map_err(Trouble::at(file))?;
         let options = self.options;
         Ok(Memory::enough(|memory| self.place(prepare_from(&mut input, memory, &options)?)))
     }

@@ -12,16 +12,27 @@ impl fmt::Display for Size {
         if self.0 < 1024 {
             return f.pad(&format!("{} B", self.0));
         }
-        let mut value = self.0 as f64 / 1024.0;
+        let mut tenths = self.tenths(10);
         let mut unit = UNITS[0];
-        for next in &UNITS[1..] {
-            if value < 1023.95 {
+        for (next, shift) in UNITS[1..].iter().zip((20..).step_by(10)) {
+            if tenths < 10_240 {
                 break;
             }
-            value /= 1024.0;
+            tenths = self.tenths(shift);
             unit = next;
         }
-        f.pad(&format!("{value:.1} {unit}"))
+        f.pad(&format!("{}.{} {unit}", tenths / 10, tenths % 10))
+    }
+}
+
+impl Size {
+    /// Tenths of a unit of `1 << shift` bytes, rounded to the nearest, a half to the even one. In whole numbers: the
+    /// tables of floating-point output are pages that a command which prints no other fraction need not touch.
+    const fn tenths(self, shift: u32) -> u64 {
+        let scaled = self.0 as u128 * 10;
+        let (whole, rest, half) = ((scaled >> shift) as u64, scaled & ((1 << shift) - 1), 1 << (shift - 1));
+        let up = rest > half || rest == half && whole % 2 == 1;
+        whole + up as u64
     }
 }
 
@@ -60,6 +71,8 @@ mod tests {
         assert_eq!(shown(1023), "1023 B");
         assert_eq!(shown(1024), "1.0 KiB");
         assert_eq!(shown(1_572_864), "1.5 MiB");
+        assert_eq!((shown(1280), shown(1408)), ("1.2 KiB".to_owned(), "1.4 KiB".to_owned()));
+        assert_eq!((shown(1_048_524), shown(1_048_525)), ("1023.9 KiB".to_owned(), "1.0 MiB".to_owned()));
         assert_eq!(shown((1 << 20) - 1), "1.0 MiB");
         assert_eq!(shown(u64::MAX), "16.0 EiB");
         assert_eq!(format!("{:>9}|{:<9}|", Size(5), Size(5)), "      5 B|5 B      |");

@@ -1,10 +1,13 @@
 //! What is packed: the files of a folder, or the members of another NEFF.
 
+use crate::files::hold;
+use crate::output::Output;
 use crate::trouble::Trouble;
 use loader_core::container::{Container, Header, Order, Resident, unpack};
-use loader_core::error::{ContainerCode, Error, Ignored, Stage};
+use loader_core::error::{Error, Ignored};
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
+use loader_core::source;
 use loader_std::container::VecStore;
 use loader_std::file::{Buffers, Input};
 use loader_std::growing::with_arena;
@@ -41,8 +44,8 @@ pub(super) struct Source {
 
 impl Source {
     /// Opens a folder or a file. The inner error says why a file is refused.
-    pub(super) fn open(path: &Path) -> Result<Result<Self, String>, Trouble> {
-        if path.is_dir() { Self::folder(path).map(Ok) } else { Self::neff(path) }
+    pub(super) fn open(path: &Path, output: &Output) -> Result<Result<Self, String>, Trouble> {
+        if path.is_dir() { Self::folder(path).map(Ok) } else { Self::neff(path, output) }
     }
 
     fn folder(path: &Path) -> Result<Self, Trouble> {
@@ -55,20 +58,26 @@ impl Source {
         Ok(Self { members, header: None, digest_form: DigestForm::Plain })
     }
 
-    fn neff(path: &Path) -> Result<Result<Self, String>, Trouble> {
-        drop(Input::open(path).map_err(Trouble::at(path))?);
+    fn neff(path: &Path, output: &Output) -> Result<Result<Self, String>, Trouble> {
+        let mut input = Input::open(path).map_err(Trouble::at(path))?;
+        let read = if let Input::File(file) = &mut input {
+            Self::read(file)
+        } else {
+            // A file whose member table outgrows the arena is read again: what can be read once is held.
+            Self::read(&mut hold(path, &mut input, output)?.as_slice())
+        };
+        Ok(read.map_err(|error| error.to_string()))
+    }
+
+    fn read<S: source::Source>(source: &mut S) -> Result<Self, Error> {
         let policy = Policy { verify_digest: false, report_digest: true, ..Policy::DEFAULT };
-        let mut buffers = Buffers::new();
-        let read = with_arena(|arena| {
-            let gone = |_| Error::new(Stage::Unpack, ContainerCode::Read);
-            let mut input = Input::open(path).map_err(gone)?;
+        let (mut buffers, limits) = (Buffers::new(), Limits::DEFAULT);
+        with_arena(|arena| {
             let mut store = VecStore::new();
             let work = buffers.workspace();
-            let limits = Limits::DEFAULT;
-            let container = unpack(&mut input, work, &mut store, arena, &limits, &policy, &mut Ignored)?;
+            let container = unpack(source, work, &mut store, arena, &limits, &policy, &mut Ignored)?;
             Ok(Self::of(container, &store.into_bytes()))
-        });
-        Ok(read.map_err(|error| error.to_string()))
+        })
     }
 
     fn of(container: Container<'_>, bytes: &[u8]) -> Self {
