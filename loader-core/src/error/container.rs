@@ -24,7 +24,7 @@ codes! {
         Version = 'C' 201, UnsupportedNeffVersion, "NEFF version: {a}.{b} is not supported, accepted version range: 0.x-2.x", "a major version of 0, 1 or 2", "Compile the model with a compiler whose version this loader knows.";
         UnknownFeatures = 'C' 202, UnsupportedNeffVersion, "This NEFF (version: 2.{b}, features: {a:#x}) has been compiled by a newer version of Neuron compiler. Features supported by this Neuron Runtime: {c:#x}. Please update the aws-neuronx-runtime-lib package to the latest version.", "no feature outside {c:#x}", "`neffload inspect FILE` lists the features; compile the model without the new ones, or use a newer loader.";
         DataSize = 'C' 203, Invalid, "Invalid NEFF data size({a:x} vs {b:x})", "a `data_size` of at most the file size less 1024", remedy::CUT;
-        Packager = 'C' 204, UnsupportedNeffVersion, "Unsupported NEFF packager: {a}", "`pkg_version` 1 or 2", "Make the file anew with `neffload pack FILE OUT`, if its payload can be trusted.";
+        Packager = 'C' 204, UnsupportedNeffVersion, "Unsupported NEFF packager: {a}", "`pkg_version` 1 or 2", "Have the tool that wrote it write package 1 or 2, or use a newer loader.";
         EmptyPayload = 'C' 205, Invalid, "empty payload (the original aborts: len > 0)", "a payload", remedy::CUT;
         Sha256Mismatch = 'C' 206, Invalid, "SHA256 mismatch!", "the digest that the header holds", remedy::CHANGED;
         Md5Mismatch = 'C' 207, Invalid, "MD5 mismatch!", "the digest that the header holds", remedy::CHANGED;

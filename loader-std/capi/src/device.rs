@@ -65,7 +65,7 @@ impl DeviceSpec {
     /// Takes the device for `count` physical cores from `first` on.
     pub(crate) fn open(&self, first: u16, count: u16) -> Answer<Shared> {
         Ok(Shared(Arc::new(match self {
-            Self::Sim(config) => Taken::Sim(HostSim::new(*config, Growing::new(false))),
+            Self::Sim(config) => Taken::Sim(Box::new(HostSim::new(*config, Growing::new(false)))),
             Self::Node { folder, index, arch, .. } => {
                 let paths = Paths { device_dir: folder, ..Paths::LINUX };
                 let options = Options::covering(*arch, first, count);
@@ -119,7 +119,7 @@ fn simulated(text: &str) -> Answer<Config> {
 /// A device that was taken, of either kind.
 #[derive(Debug)]
 enum Taken {
-    Sim(HostSim),
+    Sim(Box<HostSim>),
     Neuron(HostNeuron<Libc>),
 }
 

@@ -58,6 +58,8 @@ fn placeholders(text: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn every_error_says_what_where_why_and_what_to_do() {
     const KNOWN: [&str; 11] = ["name", "name2", "a", "b", "c", "a:x", "b:x", "c:x", "a:#x", "b:#x", "c:#x"];
+    let help = neffload().arg("--help").output().unwrap();
+    let commands = String::from_utf8_lossy(&help.stdout).into_owned();
     for code in Code::all() {
         let (info, remedy) = (code.info(), code.remedy());
         let id = info.id;
@@ -68,6 +70,11 @@ fn every_error_says_what_where_why_and_what_to_do() {
         assert!(remedy.ends_with('.') && remedy.len() > 8, "{id}: what to do is a sentence: `{remedy}`");
         let starts = remedy.starts_with(|first: char| first.is_uppercase() || first == '`');
         assert!(starts, "{id}: what to do is a sentence: {remedy}");
+        // A command that is to help is one that there is.
+        for named in remedy.split("`neffload ").skip(1) {
+            let command = named.split([' ', '`']).next().unwrap_or_default();
+            assert!(commands.contains(&format!("\n  {command} ")), "{id}: there is no `neffload {command}`");
+        }
         let all = [info.text, info.expected, remedy];
         for key in all.into_iter().flat_map(placeholders) {
             assert!(KNOWN.contains(&key), "{id}: {{{key}}} stands for nothing");
