@@ -26,7 +26,7 @@ This page is written by `cargo xtask errors`.
 #[must_use]
 pub fn errors_page() -> String {
     let mut page = HEAD.to_owned();
-    let mut rows: Vec<&Info> = Code::all().map(Code::info).collect();
+    let mut rows: Vec<Info> = Code::all().map(Code::info).collect();
     rows.sort_by_key(|info| info.id.number);
     for (letter, title) in LAYERS {
         let of_layer = || rows.iter().filter(|info| info.id.letter.to_string() == letter);

@@ -1,6 +1,7 @@
 //! Rows of the code tables and the tiny template language of their texts.
 
 use super::{At, Status};
+use crate::bytes::cut;
 use core::fmt;
 
 /// A printed code: a layer letter and a number of three digits.
@@ -36,6 +37,41 @@ pub struct Info {
     pub remedy: &'static str,
 }
 
+/// What a program needs of a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) letter: char,
+    pub(super) number: u16,
+    pub(super) status: Status,
+}
+
+impl Row {
+    /// No variant has this row.
+    pub(super) const NONE: Self = Self { letter: '?', number: 0, status: Status::Failure };
+
+    pub(super) const fn id(self) -> Id {
+        Id { letter: self.letter, number: self.number }
+    }
+}
+
+/// Row `index` with what the lines of `texts` say about it.
+pub(super) fn said(row: Row, texts: &'static str, index: usize) -> Info {
+    let parts = if crate::layout::SMALL { 1 } else { 4 };
+    let mut rest = texts;
+    let mut next = || {
+        let (line, after) = cut(rest, b'\n').unwrap_or(("", ""));
+        rest = after;
+        line
+    };
+    for _ in 0..index.saturating_mul(parts) {
+        next();
+    }
+    let variant = if crate::layout::SMALL { "" } else { next() };
+    let text = next();
+    let [expected, remedy] = if crate::layout::SMALL { [""; 2] } else { [next(), next()] };
+    Info { id: row.id(), variant, status: row.status, text, expected, remedy }
+}
+
 /// Declares a layer's enum of codes together with its table.
 macro_rules! codes {
     (
@@ -54,21 +90,30 @@ macro_rules! codes {
             /// Every code of this layer, in table order.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The table row of this code.
+            const ROWS: &'static [$crate::error::table::Row] = &[$($crate::error::table::Row {
+                letter: $letter,
+                number: $number,
+                status: $crate::error::Status::$status,
+            }),*];
+
+            /// What is said about each row, one line for each part: one string needs no table of pointers.
+            const TEXTS: &'static str = if $crate::layout::SMALL {
+                concat!($($text, "\n"),*)
+            } else {
+                concat!($(stringify!($variant), "\n", $text, "\n", $expected, "\n", $remedy, "\n"),*)
+            };
+
+            #[allow(clippy::as_conversions, reason = "the number of a variant, from 0")]
+            pub(super) fn row(self) -> $crate::error::table::Row {
+                Self::ROWS.get(self as usize).copied().unwrap_or($crate::error::table::Row::NONE)
+            }
+
+            /// The table row of this code. Where small code goes before speed, it has no name, expectation or
+            /// remedy.
             #[must_use]
-            pub const fn info(self) -> &'static $crate::error::Info {
-                match self {
-                    $(Self::$variant => &const {
-                        $crate::error::Info {
-                            id: $crate::error::Id { letter: $letter, number: $number },
-                            variant: stringify!($variant),
-                            status: $crate::error::Status::$status,
-                            text: $text,
-                            expected: $expected,
-                            remedy: $remedy,
-                        }
-                    },)*
-                }
+            #[allow(clippy::as_conversions, reason = "the number of a variant, from 0")]
+            pub fn info(self) -> $crate::error::Info {
+                $crate::error::table::said(self.row(), Self::TEXTS, self as usize)
             }
         }
     };
@@ -104,9 +149,9 @@ impl Template<'_> {
 impl fmt::Display for Template<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.text;
-        while let Some((before, tail)) = rest.split_once('{') {
+        while let Some((before, tail)) = cut(rest, b'{') {
             f.write_str(before)?;
-            let Some((key, after)) = tail.split_once('}') else {
+            let Some((key, after)) = cut(tail, b'}') else {
                 f.write_str("{")?;
                 rest = tail;
                 continue;
