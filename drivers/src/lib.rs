@@ -16,6 +16,8 @@ extern crate alloc;
 extern crate std;
 
 pub mod abi;
+#[cfg(any(feature = "neuron", feature = "sim"))]
+mod bytes;
 #[cfg(feature = "harness")]
 pub mod harness;
 pub mod map;

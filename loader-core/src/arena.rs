@@ -270,6 +270,22 @@ impl<'m> Arena<'m> {
         tail
     }
 
+    /// Splits `bytes` bytes off for good, as working memory that is neither head nor tail. Nothing unsealed may
+    /// be at the tail.
+    ///
+    /// # Errors
+    /// [`ArenaFull`], also if the tail is in use; nothing is taken then.
+    pub fn lend(&mut self, bytes: usize) -> Result<&'m mut [u8], ArenaFull> {
+        let bytes = self.reserve(Some(bytes))?;
+        let full = ArenaFull { needed: bytes, available: self.available() };
+        let split = self.mem.len().checked_sub(bytes).filter(|_| self.tail == 0).ok_or(full)?;
+        let (rest, lent) = crate::bytes::split_mut(take(&mut self.mem), split);
+        self.mem = rest;
+        self.after = self.after.saturating_add(bytes);
+        self.touch();
+        Ok(lent)
+    }
+
     /// The unsealed head as it stands.
     #[must_use]
     pub fn head(&self) -> Head<'_> {

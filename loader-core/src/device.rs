@@ -294,3 +294,50 @@ pub trait Device {
     /// Any [`DeviceError`]; `out` is then unspecified.
     fn read(&self, handle: MemHandle, at: u64, out: &mut [u8]) -> Result<(), DeviceError>;
 }
+
+/// A device that is lent.
+impl<D: Device + ?Sized> Device for &D {
+    fn arch(&self) -> Arch {
+        (**self).arch()
+    }
+
+    fn is_simulated(&self) -> bool {
+        (**self).is_simulated()
+    }
+
+    fn cores(&self) -> u16 {
+        (**self).cores()
+    }
+
+    fn owned(&self) -> (u16, u16) {
+        (**self).owned()
+    }
+
+    fn home_channel(&self, core: CoreId) -> u8 {
+        (**self).home_channel(core)
+    }
+
+    fn state_buffer(&self, core: CoreId) -> (DevAddr, u64) {
+        (**self).state_buffer(core)
+    }
+
+    fn semaphore_increment(&self, core: CoreId, index: u32) -> DevAddr {
+        (**self).semaphore_increment(core, index)
+    }
+
+    fn alloc(&self, spec: &AllocSpec<'_>) -> Result<Granted, DeviceError> {
+        (**self).alloc(spec)
+    }
+
+    fn free(&self, handle: MemHandle) -> Result<(), DeviceError> {
+        (**self).free(handle)
+    }
+
+    fn write(&self, handle: MemHandle, at: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+        (**self).write(handle, at, bytes)
+    }
+
+    fn read(&self, handle: MemHandle, at: u64, out: &mut [u8]) -> Result<(), DeviceError> {
+        (**self).read(handle, at, out)
+    }
+}

@@ -98,7 +98,7 @@ pub enum Code {
 impl Code {
     /// The table row of this code.
     #[must_use]
-    pub fn info(self) -> &'static Info {
+    pub fn info(self) -> Info {
         match self {
             Self::Container(code) => code.info(),
             Self::Manifest(code) => code.info(),
@@ -119,6 +119,17 @@ impl Code {
             Self::Stage(code) => code.remedy(),
             Self::Device(code) => code.remedy(),
             Self::Tool(code) => code.remedy(),
+        }
+    }
+
+    fn row(self) -> table::Row {
+        match self {
+            Self::Container(code) => code.row(),
+            Self::Manifest(code) => code.row(),
+            Self::Lower(code) => code.row(),
+            Self::Stage(code) => code.row(),
+            Self::Device(code) => code.row(),
+            Self::Tool(code) => code.row(),
         }
     }
 
@@ -325,13 +336,13 @@ impl Error {
     /// The printed code, such as `E101`.
     #[must_use]
     pub fn id(&self) -> Id {
-        self.code.info().id
+        self.code.row().id()
     }
 
     /// The runtime's status for this refusal.
     #[must_use]
     pub fn status(&self) -> Status {
-        self.code.info().status
+        self.code.row().status
     }
 
     /// The runtime's own log text where it is known, else ours.
@@ -386,7 +397,8 @@ struct Message<'a, F> {
 impl<'n, F: Fn(MemberId) -> Option<&'n [u8]>> fmt::Display for Message<'_, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Error { stage, code, at } = self.error;
-        write!(f, "{} {}", code.info().id, self.error.log())?;
+        let info = code.info();
+        write!(f, "{} {}", info.id, Template { text: info.text, at })?;
         let mut place = Place { f, open: false };
         match at.member {
             Some(id) => match (self.name)(id) {
@@ -405,7 +417,10 @@ impl<'n, F: Fn(MemberId) -> Option<&'n [u8]>> fmt::Display for Message<'_, F> {
             place.part(format_args!("subgraph {subgraph}"))?;
         }
         place.close()?;
-        write!(f, "; expected {}", self.error.expected())
+        if info.expected.is_empty() {
+            return Ok(());
+        }
+        write!(f, "; expected {}", Template { text: info.expected, at })
     }
 }
 

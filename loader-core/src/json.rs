@@ -83,7 +83,7 @@ pub use fault::{Expected, Fault, Found, Mismatch};
 pub use integer::{Integer, Integers};
 pub use kind::Kind;
 pub use lexer::{DEPTH_MAX, Event, Lexer};
-pub use shape::{Repeats, Shape, Type, U8, U16, U32, U64, Unbound};
+pub use shape::{Repeats, Shape, Type, U8, U32, U64, Unbound};
 pub use text::Text;
 pub use walk::{Fields, Items};
 

@@ -156,9 +156,21 @@ pub fn visit_blocks_and<'m, P: Payload<'m>, S: BlockSink, V: Visitor>(
     sink: &mut S,
     also: &mut V,
 ) -> Result<(), Error> {
-    let mut buffers = chain::Buffers::new();
-    let mut visitor =
-        block::visit::BlockVisitor::new(*manifest, buffers.cutter(limits, &Policy::DEFAULT), sink);
+    visit_blocks_within(&mut [0; BUFFER_BYTES], payload, manifest, limits, sink, also)
+}
+
+/// The same with the buffers in `memory`, which has [`BUFFER_BYTES`].
+#[inline(never)]
+pub(crate) fn visit_blocks_within<'m, P: Payload<'m>, S: BlockSink, V: Visitor>(
+    memory: &mut [u8],
+    payload: &mut P,
+    manifest: &Manifest<'m>,
+    limits: &Limits,
+    sink: &mut S,
+    also: &mut V,
+) -> Result<(), Error> {
+    let mut cutter = chain::cutter(memory, limits, &Policy::DEFAULT);
+    let mut visitor = block::visit::BlockVisitor::new(*manifest, &mut cutter, sink);
     payload.visit(&mut Either::new(&mut visitor, also))?;
     while visitor.next_round() {
         payload.visit(&mut visitor)?;

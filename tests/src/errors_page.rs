@@ -110,7 +110,7 @@ fn cell(text: &str) -> String {
 #[must_use]
 pub fn errors_page() -> String {
     let mut page = HEAD.to_owned();
-    let mut rows: Vec<(&Info, &str)> = Code::all().map(|code| (code.info(), code.remedy())).collect();
+    let mut rows: Vec<(Info, &str)> = Code::all().map(|code| (code.info(), code.remedy())).collect();
     rows.sort_by_key(|(info, _)| info.id.number);
     for (letter, title) in LAYERS {
         let of_layer = || rows.iter().filter(|(info, _)| info.id.letter.to_string() == letter);

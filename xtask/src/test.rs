@@ -23,11 +23,7 @@ pub(crate) fn run(full: bool) -> Result<()> {
     gate("tests", tests)?;
     chore("clients of the C interface", crate::clients::run)?;
     chore("wheel", || crate::wheel::run(false))?;
-    if !full {
-        println!("== images, audit: skipped, they belong to --full");
-        return Ok(());
-    }
-    gate("audit", cargo(&["xtask", "audit", "--full"]))
+    chore("audit", || crate::audit::run(false, full))
 }
 
 /// A gate that is another chore of this program.

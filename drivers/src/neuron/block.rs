@@ -113,7 +113,7 @@ impl<B: Blocks> Table<B> {
         let at = self.find_free().ok_or(DeviceError::OutOfMemory)?;
         self.clock += 1;
         let order = self.clock;
-        let entry = &mut self.blocks.all()[at];
+        let entry = self.blocks.all().get_mut(at).ok_or(DeviceError::OutOfMemory)?;
         let generation = entry.generation.wrapping_add(1);
         *entry = Block { handle, bytes, generation, order };
         let slot = u32::try_from(at).map_err(|_| DeviceError::OutOfMemory)?;

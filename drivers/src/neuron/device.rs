@@ -72,6 +72,7 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Neuron<S, B, L> {
 
     /// One form of the request; the handle, and the address if this form gives it.
     fn allocate_as(&self, form: usize, ask: &Ask) -> Result<(u64, Option<u64>), Fault> {
+        let request = FORMS.get(form).copied().unwrap_or(req::MEM_ALLOC);
         let mut handle = 0u64;
         let at = &raw mut handle as u64;
         macro_rules! fill {
@@ -84,7 +85,7 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Neuron<S, B, L> {
                 $(raw.$field.set($value);)*
                 raw.mem_handle.set(at);
                 // SAFETY: the only address is that of `handle`, eight bytes that live through the call.
-                unsafe { self.dev.call_with(FORMS[form], &mut raw) }?;
+                unsafe { self.dev.call_with(request, &mut raw) }?;
                 raw
             }};
         }
@@ -208,7 +209,7 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Device for Neuron<S, B, L> {
     fn alloc(&self, spec: &AllocSpec<'_>) -> Result<Granted, DeviceError> {
         self.table.with(Table::reserve)?;
         let (driver, base) = self.grant(spec)?;
-        let bytes = spec.size.next_multiple_of(PAGE);
+        let bytes = spec.size.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
         let entered = self.table.with(|table| table.enter(driver, bytes));
         if entered.is_err() {
             let _ = self.free_driver(driver);
@@ -232,7 +233,7 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Device for Neuron<S, B, L> {
         block.within(at, bytes.len())?;
         self.pieces((bytes.len(), narrow), |wide, range| {
             let offset = at + range.start as u64;
-            self.dev.write(wide, block.driver(), offset, &bytes[range])
+            self.dev.write(wide, block.driver(), offset, bytes.get(range).unwrap_or(&[]))
         })
     }
 
@@ -242,7 +243,7 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Device for Neuron<S, B, L> {
         block.within(at, out.len())?;
         self.pieces((out.len(), narrow), |wide, range| {
             let offset = at + range.start as u64;
-            self.dev.read(wide, block.driver(), offset, &mut out[range])
+            self.dev.read(wide, block.driver(), offset, out.get_mut(range).unwrap_or(&mut []))
         })
     }
 }

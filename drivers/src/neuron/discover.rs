@@ -37,7 +37,7 @@ impl Write for Path {
         let end = self.len + text.len();
         // The last byte stays zero.
         let room = self.bytes[..PATH - 1].get_mut(self.len..end).ok_or(fmt::Error)?;
-        room.copy_from_slice(text.as_bytes());
+        crate::bytes::copy(room, text.as_bytes());
         self.len = end;
         Ok(())
     }
@@ -55,7 +55,7 @@ impl Path {
     }
 
     pub(super) fn text(&self) -> &[u8] {
-        &self.bytes[..self.len]
+        self.bytes.get(..self.len).unwrap_or(&[])
     }
 }
 
@@ -76,7 +76,7 @@ impl Text {
     /// The text without the line's end; empty if it is no text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        str::from_utf8(&self.bytes[..self.len]).unwrap_or("").trim_end()
+        self.bytes.get(..self.len).and_then(|text| str::from_utf8(text).ok()).unwrap_or("").trim_end()
     }
 }
 

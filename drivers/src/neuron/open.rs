@@ -126,8 +126,9 @@ impl<S: Sys> Node<S> {
         match unsafe { self.call_with(req::GET_LOGICAL_TO_PHYSICAL_NC_MAP, &mut raw) } {
             Ok(()) => {
                 let mut logical = identity;
-                for (to, pair) in logical.iter_mut().zip(entries[1..].chunks_exact(2)) {
-                    *to = pair[1].to_le_bytes()[0];
+                let [_, pairs @ ..] = &entries;
+                for (to, [_, physical]) in logical.iter_mut().zip(pairs.as_chunks::<2>().0) {
+                    [*to, ..] = physical.to_le_bytes();
                 }
                 Ok(logical)
             }

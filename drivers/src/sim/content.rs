@@ -51,7 +51,7 @@ impl<S: Storage> SimState<S> {
 
     pub(super) fn add_digest(&mut self, handle: MemHandle, sum: u64) -> Result<(), DeviceError> {
         self.slot_of(handle)?;
-        let slot = &mut self.storage.slots_mut()[handle.slot as usize];
+        let slot = self.storage.slots_mut().get_mut(handle.slot as usize).ok_or(DeviceError::BadHandle)?;
         slot.digest = digest::add(slot.digest, sum);
         Ok(())
     }
@@ -73,9 +73,9 @@ impl<S: Storage> SimState<S> {
         while !bytes.is_empty() {
             let (number, within) = (address / GRANULE, (address % GRANULE) as usize);
             let fill = if self.freed.contains(number) { DEAD } else { FRESH };
-            let (now, rest) = bytes.split_at(bytes.len().min(PAGE_BYTES - within));
+            let (now, rest) = bytes.split_at_checked(PAGE_BYTES - within).unwrap_or((bytes, &[]));
             let page = self.storage.page_mut(number, fill).ok_or(DeviceError::Io(12))?;
-            page[within..within + now.len()].copy_from_slice(now);
+            crate::bytes::copy(page.get_mut(within..).unwrap_or(&mut []), now);
             address += now.len() as u64;
             bytes = rest;
         }
@@ -103,9 +103,10 @@ impl<S: Storage> SimState<S> {
     pub(super) fn copy_out(&self, mut address: u64, mut out: &mut [u8]) {
         while !out.is_empty() {
             let (number, within) = (address / GRANULE, (address % GRANULE) as usize);
-            let (now, rest) = out.split_at_mut(out.len().min(PAGE_BYTES - within));
+            let count = out.len().min(PAGE_BYTES - within);
+            let Some((now, rest)) = out.split_at_mut_checked(count) else { return };
             match self.storage.page(number) {
-                Some(page) => now.copy_from_slice(&page[within..within + now.len()]),
+                Some(page) => crate::bytes::copy(now, page.get(within..).unwrap_or(&[])),
                 None => now.fill(if self.freed.contains(number) { DEAD } else { FRESH }),
             }
             address += now.len() as u64;
@@ -133,7 +134,7 @@ impl<S: Storage> SimState<S> {
     /// The content of a block as one number: of the written pages, or the digest.
     fn content_of(&self, live: &Live) -> u64 {
         if self.config.content != Content::Full {
-            return self.storage.slots()[live.handle.slot as usize].digest;
+            return self.storage.slots().get(live.handle.slot as usize).map_or(0, |slot| slot.digest);
         }
         let first = live.base.0 / GRANULE;
         let last = (live.base.0 + live.reserved) / GRANULE;

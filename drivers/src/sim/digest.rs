@@ -37,10 +37,10 @@ pub(super) fn hash(at: u64, bytes: &[u8]) -> u64 {
     let mut index = at / 8;
     let mut sum = 0;
     let head = if skew == 0 { 0 } else { bytes.len().min(8 - skew) };
-    let (first, rest) = bytes.split_at(head);
+    let (first, rest) = bytes.split_at_checked(head).unwrap_or((bytes, &[]));
     if head != 0 {
         let mut buffer = [0; 8];
-        buffer[skew..skew + head].copy_from_slice(first);
+        crate::bytes::copy(buffer.get_mut(skew..).unwrap_or(&mut []), first);
         sum = add(sum, word(index, u64::from_le_bytes(buffer)));
         index += 1;
     }
@@ -51,7 +51,7 @@ pub(super) fn hash(at: u64, bytes: &[u8]) -> u64 {
     }
     if !last.is_empty() {
         let mut buffer = [0; 8];
-        buffer[..last.len()].copy_from_slice(last);
+        crate::bytes::copy(&mut buffer, last);
         sum = add(sum, word(index, u64::from_le_bytes(buffer)));
     }
     sum

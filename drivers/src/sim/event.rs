@@ -22,14 +22,14 @@ impl Tag {
             len -= 1;
         }
         let mut bytes = [0; 24];
-        bytes[..len].copy_from_slice(&text.as_bytes()[..len]);
+        crate::bytes::copy(&mut bytes, text.as_bytes().get(..len).unwrap_or(&[]));
         Self { bytes, len: len as u8 }
     }
 
     /// The kept text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        core::str::from_utf8(&self.bytes[..usize::from(self.len)]).unwrap_or("")
+        self.bytes.get(..usize::from(self.len)).and_then(|text| core::str::from_utf8(text).ok()).unwrap_or("")
     }
 }
 

@@ -19,7 +19,7 @@ impl Wanted {
 
     pub(super) fn highest(self, from: u64, to: u64) -> Option<u64> {
         let top = to.checked_sub(self.guard)?.checked_sub(self.bytes)?;
-        let base = top - top % self.align;
+        let base = top - top.checked_rem(self.align)?;
         (base >= from.checked_add(self.guard)?).then_some(base)
     }
 }

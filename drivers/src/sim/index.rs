@@ -1,7 +1,7 @@
 //! The live blocks of a region: a list by address, and a tree over the same slots that knows the free gaps.
 //!
 //! The tree is a treap whose priorities are mixed slot numbers, so its shape depends on the blocks alone. Every node knows
-//! the gap before its block and the largest gap below it; the first fit, the block at an address and both ends of
+//! the gap before its block, the largest gap below it and the node above; nothing recurses. The first fit, the block at an address and both ends of
 //! 100,000 blocks are found in a logarithmic number of steps. Everything lies in the slots: no heap.
 
 use super::digest::mix;
@@ -30,76 +30,62 @@ fn most(slots: &[Slot], node: u32) -> u64 {
 
 /// Sets what a node knows about the nodes below it.
 fn pull(slots: &mut [Slot], node: u32) {
-    let Slot { left, right, gap, .. } = slots[node as usize];
-    slots[node as usize].most = gap.max(most(slots, left)).max(most(slots, right));
+    let Some(&Slot { left, right, gap, .. }) = slots.get(node as usize) else { return };
+    let all = gap.max(most(slots, left)).max(most(slots, right));
+    if let Some(slot) = slots.get_mut(node as usize) {
+        slot.most = all;
+    }
 }
 
-/// The trees of the blocks below `base` and of the others.
-fn split(slots: &mut [Slot], node: u32, base: u64) -> (u32, u32) {
-    if node == NIL {
-        return (NIL, NIL);
+/// The same for a node and all above it.
+fn pull_up(slots: &mut [Slot], mut node: u32) {
+    while let Some(&Slot { up, .. }) = slots.get(node as usize) {
+        pull(slots, node);
+        node = up;
     }
-    let Slot { left, right, base: own, .. } = slots[node as usize];
-    let parts = if own < base {
-        let (low, high) = split(slots, right, base);
-        slots[node as usize].right = low;
-        (node, high)
-    } else {
-        let (low, high) = split(slots, left, base);
-        slots[node as usize].left = high;
-        (low, node)
-    };
-    pull(slots, node);
-    parts
 }
 
-/// One tree of two, where all of `low` lies below all of `high`.
-fn merge(slots: &mut [Slot], low: u32, high: u32) -> u32 {
-    if low == NIL || high == NIL {
-        return if low == NIL { high } else { low };
-    }
-    let top = if priority(low) > priority(high) { low } else { high };
-    if top == low {
-        slots[low as usize].right = merge(slots, slots[low as usize].right, high);
-    } else {
-        slots[high as usize].left = merge(slots, low, slots[high as usize].left);
-    }
-    pull(slots, top);
-    top
+/// Where a node hangs.
+#[derive(Clone, Copy)]
+enum Hook {
+    Root,
+    Left(u32),
+    Right(u32),
 }
 
-/// Puts `new` into the tree at `node`.
-fn place(slots: &mut [Slot], node: u32, new: u32) -> u32 {
-    let base = slots[new as usize].base;
-    if node == NIL || priority(new) > priority(node) {
-        let (low, high) = split(slots, node, base);
-        let slot = &mut slots[new as usize];
-        (slot.left, slot.right) = (low, high);
-        pull(slots, new);
-        return new;
+impl Hook {
+    /// The node above; none above the root.
+    const fn up(self) -> u32 {
+        match self {
+            Self::Root => NIL,
+            Self::Left(up) | Self::Right(up) => up,
+        }
     }
-    if base < slots[node as usize].base {
-        slots[node as usize].left = place(slots, slots[node as usize].left, new);
-    } else {
-        slots[node as usize].right = place(slots, slots[node as usize].right, new);
+
+    fn of(slots: &[Slot], node: u32) -> Self {
+        let up = slots.get(node as usize).map_or(NIL, |slot| slot.up);
+        match slots.get(up as usize) {
+            None => Self::Root,
+            Some(above) if above.left == node => Self::Left(up),
+            Some(_) => Self::Right(up),
+        }
     }
-    pull(slots, node);
-    node
 }
 
-/// Takes `old`, whose base is `base`, out of the tree at `node`.
-fn take(slots: &mut [Slot], node: u32, old: u32, base: u64) -> u32 {
-    let Slot { left, right, base: own, .. } = slots[node as usize];
-    if node == old {
-        return merge(slots, left, right);
+/// Sets the gap before a block.
+fn measure(slots: &mut [Slot], start: u64, slot: u32) {
+    let Some(&Slot { prev, .. }) = slots.get(slot as usize) else { return };
+    let from = end(slots, prev).unwrap_or(start);
+    if let Some(slot) = slots.get_mut(slot as usize) {
+        slot.gap = slot.base.saturating_sub(from);
     }
-    if base < own {
-        slots[node as usize].left = take(slots, left, old, base);
-    } else {
-        slots[node as usize].right = take(slots, right, old, base);
-    }
-    pull(slots, node);
-    node
+}
+
+/// From where a walk through the tree comes to a node.
+enum From {
+    Above,
+    Near,
+    Far,
 }
 
 /// A place, and the block after which it lies ([`NIL`]: before all).
@@ -109,11 +95,69 @@ impl Index {
     /// No blocks.
     pub(super) const EMPTY: Self = Self { root: NIL, first: NIL, last: NIL };
 
+    /// Hangs a node, or nothing, somewhere.
+    fn hang(&mut self, slots: &mut [Slot], hook: Hook, node: u32) {
+        match (hook, slots.get_mut(hook.up() as usize)) {
+            (Hook::Left(_), Some(above)) => above.left = node,
+            (Hook::Right(_), Some(above)) => above.right = node,
+            _ => self.root = node,
+        }
+        if let Some(slot) = slots.get_mut(node as usize) {
+            slot.up = hook.up();
+        }
+    }
+
+    /// Puts `new` into the tree: as far down as its priority says, with what was there cut in two below it.
+    fn place(&mut self, slots: &mut [Slot], new: u32, base: u64) {
+        let (mut hook, mut node) = (Hook::Root, self.root);
+        while let Some(slot) = slots.get(node as usize).filter(|_| priority(new) <= priority(node)) {
+            (hook, node) = if base < slot.base {
+                (Hook::Left(node), slot.left)
+            } else {
+                (Hook::Right(node), slot.right)
+            };
+        }
+        self.hang(slots, hook, new);
+        let (mut low, mut high) = (Hook::Left(new), Hook::Right(new));
+        while let Some(&Slot { left, right, base: own, .. }) = slots.get(node as usize) {
+            if own < base {
+                self.hang(slots, low, node);
+                (low, node) = (Hook::Right(node), right);
+            } else {
+                self.hang(slots, high, node);
+                (high, node) = (Hook::Left(node), left);
+            }
+        }
+        self.hang(slots, low, NIL);
+        self.hang(slots, high, NIL);
+        pull_up(slots, low.up());
+        pull_up(slots, high.up());
+    }
+
+    /// Takes `old` out of the tree: the two below it become one in its place.
+    fn take(&mut self, slots: &mut [Slot], old: u32) {
+        let mut hook = Hook::of(slots, old);
+        let (mut low, mut high) = slots.get(old as usize).map_or((NIL, NIL), |slot| (slot.left, slot.right));
+        while let (Some(left), Some(right)) = (slots.get(low as usize), slots.get(high as usize)) {
+            let (left_of_high, right_of_low) = (right.left, left.right);
+            if priority(low) > priority(high) {
+                self.hang(slots, hook, low);
+                (hook, low) = (Hook::Right(low), right_of_low);
+            } else {
+                self.hang(slots, hook, high);
+                (hook, high) = (Hook::Left(high), left_of_high);
+            }
+        }
+        self.hang(slots, hook, if low == NIL { high } else { low });
+        pull_up(slots, hook.up());
+    }
+
     /// Enters a block that lies after `before`; the region starts at `start`.
     pub(super) fn insert(&mut self, slots: &mut [Slot], start: u64, slot: u32, before: u32) {
         let next = slots.get(before as usize).map_or(self.first, |before| before.next);
-        let entry = &mut slots[slot as usize];
+        let Some(entry) = slots.get_mut(slot as usize) else { return };
         (entry.prev, entry.next) = (before, next);
+        let base = entry.base;
         match slots.get_mut(before as usize) {
             Some(before) => before.next = slot,
             None => self.first = slot,
@@ -122,15 +166,15 @@ impl Index {
             Some(next) => next.prev = slot,
             None => self.last = slot,
         }
-        self.measure(slots, start, slot);
-        self.root = place(slots, self.root, slot);
-        self.measure(slots, start, next);
-        self.refresh(slots, self.root, next);
+        measure(slots, start, slot);
+        self.place(slots, slot, base);
+        measure(slots, start, next);
+        pull_up(slots, next);
     }
 
     /// Takes a block out.
     pub(super) fn remove(&mut self, slots: &mut [Slot], start: u64, slot: u32) {
-        let Slot { prev, next, base, .. } = slots[slot as usize];
+        let Some(&Slot { prev, next, .. }) = slots.get(slot as usize) else { return };
         match slots.get_mut(prev as usize) {
             Some(prev) => prev.next = next,
             None => self.first = next,
@@ -139,34 +183,15 @@ impl Index {
             Some(next) => next.prev = prev,
             None => self.last = prev,
         }
-        self.root = take(slots, self.root, slot, base);
-        self.measure(slots, start, next);
-        self.refresh(slots, self.root, next);
-    }
-
-    /// Sets the gap before a block.
-    fn measure(&self, slots: &mut [Slot], start: u64, slot: u32) {
-        let Some(Slot { prev, base, .. }) = slots.get(slot as usize).copied() else { return };
-        let from = end(slots, prev).unwrap_or(start);
-        slots[slot as usize].gap = base.saturating_sub(from);
-    }
-
-    /// Tells the nodes above a block that its gap changed.
-    fn refresh(&self, slots: &mut [Slot], node: u32, slot: u32) {
-        if slot == NIL || node == NIL {
-            return;
-        }
-        let (wanted, Slot { left, right, base, .. }) = (slots[slot as usize].base, slots[node as usize]);
-        if node != slot {
-            self.refresh(slots, if wanted < base { left } else { right }, slot);
-        }
-        pull(slots, node);
+        self.take(slots, slot);
+        measure(slots, start, next);
+        pull_up(slots, next);
     }
 
     /// The lowest place in `range` that fits.
     pub(super) fn lowest(&self, slots: &[Slot], range: (u64, u64), wanted: Wanted) -> Option<Place> {
         let tail = end(slots, self.last).unwrap_or(range.0);
-        self.search(slots, self.root, wanted, false)
+        self.search(slots, wanted, false)
             .or_else(|| wanted.lowest(tail, range.1).map(|base| (base, self.last)))
     }
 
@@ -174,20 +199,43 @@ impl Index {
     pub(super) fn highest(&self, slots: &[Slot], range: (u64, u64), wanted: Wanted) -> Option<Place> {
         let tail = end(slots, self.last).unwrap_or(range.0);
         let behind = wanted.highest(tail, range.1).map(|base| (base, self.last));
-        behind.or_else(|| self.search(slots, self.root, wanted, true))
+        behind.or_else(|| self.search(slots, wanted, true))
     }
 
-    /// The first fitting gap before a block, from below or from above.
-    fn search(&self, slots: &[Slot], node: u32, wanted: Wanted, down: bool) -> Option<Place> {
-        if node == NIL || most(slots, node) < wanted.bytes + 2 * wanted.guard {
+    /// The first fitting gap before a block, from below or from above: the blocks in order, without the parts of
+    /// the tree whose gaps are all too small.
+    fn search(&self, slots: &[Slot], wanted: Wanted, down: bool) -> Option<Place> {
+        let least = wanted.bytes + 2 * wanted.guard;
+        let hopeful = |node: u32| slots.get(node as usize).is_some_and(|slot| slot.most >= least);
+        let sides = |slot: &Slot| if down { (slot.right, slot.left) } else { (slot.left, slot.right) };
+        let fit = |slot: &Slot| {
+            let from = slot.base.saturating_sub(slot.gap);
+            if down { wanted.highest(from, slot.base) } else { wanted.lowest(from, slot.base) }
+        };
+        let (mut node, mut from) = (self.root, From::Above);
+        if !hopeful(node) {
             return None;
         }
-        let Slot { left, right, gap, base, prev, .. } = slots[node as usize];
-        let fit = if down { Wanted::highest } else { Wanted::lowest };
-        let (near, far) = if down { (right, left) } else { (left, right) };
-        self.search(slots, near, wanted, down)
-            .or_else(|| fit(wanted, base - gap, base).map(|base| (base, prev)))
-            .or_else(|| self.search(slots, far, wanted, down))
+        loop {
+            let slot = slots.get(node as usize)?;
+            let (near, far) = sides(slot);
+            if matches!(from, From::Above) && hopeful(near) {
+                node = near;
+                continue;
+            }
+            if !matches!(from, From::Far) {
+                if let Some(base) = fit(slot) {
+                    return Some((base, slot.prev));
+                }
+                if hopeful(far) {
+                    (node, from) = (far, From::Above);
+                    continue;
+                }
+            }
+            let above = slots.get(slot.up as usize)?;
+            from = if sides(above).0 == node { From::Near } else { From::Far };
+            node = slot.up;
+        }
     }
 
     /// The last block that starts at or below an address.

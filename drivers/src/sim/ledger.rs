@@ -15,7 +15,9 @@ impl Row {
     /// Bytes of one usage.
     #[must_use]
     pub const fn get(&self, usage: Usage) -> u64 {
-        self.by_usage[usage as usize]
+        // The comparison says to the compiler that the index cannot be out of bounds.
+        let column = usage as usize;
+        if column < self.by_usage.len() { self.by_usage[column] } else { 0 }
     }
 
     /// Column 22: the core's total.

@@ -30,7 +30,13 @@ impl<T> Lock<T> for RefCell<T> {
     }
 
     fn with<R>(&self, action: impl FnOnce(&mut T) -> R) -> R {
-        action(&mut self.borrow_mut())
+        loop {
+            // A call from within an action waits for ever, as it does for the lock of several threads.
+            if let Ok(mut value) = self.try_borrow_mut() {
+                return action(&mut value);
+            }
+            core::hint::spin_loop();
+        }
     }
 }
 

@@ -72,27 +72,30 @@ impl Freed {
     pub(super) const NONE: Self = Self { ranges: [(0, 0); 64], len: 0 };
 
     pub(super) fn contains(&self, page: u64) -> bool {
-        self.ranges[..self.len].iter().any(|&(first, last)| (first..last).contains(&page))
+        self.ranges.iter().take(self.len).any(|&(first, last)| (first..last).contains(&page))
     }
 
     pub(super) fn add(&mut self, mut first: u64, mut last: u64) {
-        let mut kept = 0;
-        for at in 0..self.len {
-            let (a, b) = self.ranges[at];
-            if a <= last && first <= b {
-                (first, last) = (first.min(a), last.max(b));
-            } else {
-                self.ranges[kept] = (a, b);
-                kept += 1;
+        loop {
+            let mut kept = 0;
+            for at in 0..self.len {
+                let Some(&(a, b)) = self.ranges.get(at) else { break };
+                if a <= last && first <= b {
+                    (first, last) = (first.min(a), last.max(b));
+                } else if let Some(slot) = self.ranges.get_mut(kept) {
+                    *slot = (a, b);
+                    kept += 1;
+                }
             }
+            if let Some(slot) = self.ranges.get_mut(kept) {
+                *slot = (first, last);
+                self.len = kept + 1;
+                return;
+            }
+            // Full: the last range and the new one become one, which may touch others.
+            self.len = self.ranges.len() - 1;
+            let Some(&(a, b)) = self.ranges.last() else { return };
+            (first, last) = (first.min(a), last.max(b));
         }
-        self.len = kept;
-        if self.len == self.ranges.len() {
-            self.len -= 1;
-            let (a, b) = self.ranges[self.len];
-            return self.add(first.min(a), last.max(b));
-        }
-        self.ranges[self.len] = (first, last);
-        self.len += 1;
     }
 }

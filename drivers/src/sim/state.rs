@@ -78,8 +78,10 @@ impl<S: Storage> SimState<S> {
     fn chain_free(&mut self, first: usize) {
         let slots = self.storage.slots_mut();
         for at in (first..slots.len()).rev() {
-            slots[at].next = self.free_slots;
-            self.free_slots = at as u32;
+            if let Some(slot) = slots.get_mut(at) {
+                slot.next = self.free_slots;
+                self.free_slots = at as u32;
+            }
         }
     }
 
@@ -178,7 +180,7 @@ impl<S: Storage> SimState<S> {
         let wanted = Wanted { bytes: reserved, align: spec.align.max(GRANULE), guard };
         let (region, base, before) = self.find(region, spec, wanted).ok_or(DeviceError::OutOfMemory)?;
         let slot = self.take_slot()?;
-        let entry = &mut self.storage.slots_mut()[slot as usize];
+        let entry = self.storage.slots_mut().get_mut(slot as usize).ok_or(DeviceError::OutOfMemory)?;
         *entry = Slot {
             live: true,
             generation: entry.generation.wrapping_add(1),
@@ -195,7 +197,9 @@ impl<S: Storage> SimState<S> {
         };
         let handle = MemHandle { slot, generation: entry.generation };
         let start = range_of(&self.config, region).0;
-        self.indexes[region].insert(self.storage.slots_mut(), start, slot, before);
+        if let Some(index) = self.indexes.get_mut(region) {
+            index.insert(self.storage.slots_mut(), start, slot, before);
+        }
         self.book(spec.core, spec.place, spec.usage, spec.size, true);
         self.counters.allocs += 1;
         Ok(Granted { handle, base: DevAddr(base), bytes: reserved })
@@ -226,7 +230,7 @@ impl<S: Storage> SimState<S> {
             self.chain_free(len);
         }
         let slot = self.free_slots;
-        self.free_slots = self.storage.slots()[slot as usize].next;
+        self.free_slots = self.storage.slots().get(slot as usize).map_or(NIL, |slot| slot.next);
         Ok(slot)
     }
 
@@ -240,8 +244,8 @@ impl<S: Storage> SimState<S> {
     /// The region, the address and the slot after which it lies.
     fn find(&self, region: usize, spec: &AllocSpec<'_>, wanted: Wanted) -> Option<(usize, u64, u32)> {
         self.candidates(region, spec).into_iter().flatten().find_map(|region| {
-            let (range, slots, index) =
-                (range_of(&self.config, region), self.storage.slots(), &self.indexes[region]);
+            let (range, slots) = (range_of(&self.config, region), self.storage.slots());
+            let index = self.indexes.get(region)?;
             let found = if spec.contiguous {
                 index.highest(slots, range, wanted)
             } else {
@@ -265,8 +269,9 @@ impl<S: Storage> SimState<S> {
 
     fn book(&mut self, core: CoreId, place: Place, usage: Usage, bytes: u64, plus: bool) {
         let Place::Hbm(channel) = place else { return };
-        let row = &mut self.ledger.cores[usize::from(core.0)];
-        let total = &mut self.ledger.channels[usize::from(channel)];
+        let Ledger { cores, channels } = &mut self.ledger;
+        let place = cores.get_mut(usize::from(core.0)).zip(channels.get_mut(usize::from(channel)));
+        let Some((row, total)) = place else { return };
         if plus {
             row.add(usage, bytes);
             *total += bytes;
@@ -302,10 +307,13 @@ impl<S: Storage> SimState<S> {
         self.fault(Attempt::Free)?;
         let region = usize::from(slot.region);
         let start = range_of(&self.config, region).0;
-        self.indexes[region].remove(self.storage.slots_mut(), start, handle.slot);
-        let entry = &mut self.storage.slots_mut()[handle.slot as usize];
-        entry.live = false;
-        entry.next = self.free_slots;
+        if let Some(index) = self.indexes.get_mut(region) {
+            index.remove(self.storage.slots_mut(), start, handle.slot);
+        }
+        if let Some(entry) = self.storage.slots_mut().get_mut(handle.slot as usize) {
+            entry.live = false;
+            entry.next = self.free_slots;
+        }
         self.free_slots = handle.slot;
         let pages = (slot.base / GRANULE, (slot.base + slot.reserved) / GRANULE);
         self.storage.drop_pages(pages.0, pages.1);
@@ -327,7 +335,7 @@ impl Iterator for Chain<'_> {
 
     fn next(&mut self) -> Option<Live> {
         let live = live_at(self.slots, self.at)?;
-        self.at = self.slots[self.at as usize].next;
+        self.at = self.slots.get(self.at as usize).map_or(NIL, |slot| slot.next);
         Some(live)
     }
 }

@@ -21,6 +21,8 @@ pub struct Slot {
     /// Nodes below this one in the region's [`super::index::Index`].
     pub(super) left: u32,
     pub(super) right: u32,
+    /// The node above.
+    pub(super) up: u32,
     /// Free bytes before the block, and the most of them at and below this node.
     pub(super) gap: u64,
     pub(super) most: u64,
@@ -50,6 +52,7 @@ impl Slot {
         prev: NIL,
         left: NIL,
         right: NIL,
+        up: NIL,
         gap: 0,
         most: 0,
         claimed: 0,
@@ -168,7 +171,7 @@ impl Storage for Fixed<'_> {
     }
 
     fn events(&self) -> &[Event] {
-        &self.events[..self.logged]
+        self.events.get(..self.logged).unwrap_or(&[])
     }
 
     fn clear_events(&mut self) {
@@ -180,7 +183,7 @@ impl Storage for Fixed<'_> {
     }
 
     fn page(&self, number: u64) -> Option<&Page> {
-        self.find(number).map(|at| &self.frames[at].bytes)
+        self.frames.get(self.find(number)?).map(|frame| &frame.bytes)
     }
 
     fn page_mut(&mut self, number: u64, fill: u8) -> Option<&mut Page> {
@@ -188,13 +191,14 @@ impl Storage for Fixed<'_> {
             Some(at) => at,
             None => {
                 let at = self.frames.iter().position(|frame| frame.number.is_none())?;
-                self.frames[at].number = Some(number);
-                self.frames[at].bytes.fill(fill);
+                let frame = self.frames.get_mut(at)?;
+                frame.number = Some(number);
+                frame.bytes.fill(fill);
                 at
             }
         };
         self.last = at;
-        Some(&mut self.frames[at].bytes)
+        self.frames.get_mut(at).map(|frame| &mut frame.bytes)
     }
 
     fn drop_pages(&mut self, first: u64, last: u64) {

@@ -80,7 +80,7 @@ fn refuse(code: ContainerCode) -> Error {
 /// The end of the window that holds byte `position - 1`.
 const fn window_end(position: u64) -> u64 {
     let position = if position == 0 { 1 } else { position };
-    position.div_ceil(WINDOW).saturating_mul(WINDOW)
+    crate::bytes::pieces(position, WINDOW).saturating_mul(WINDOW)
 }
 
 impl<'w> Archive<'w> {

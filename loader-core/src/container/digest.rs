@@ -142,8 +142,8 @@ fn order_of(algorithm: Algorithm, computed: &[u8; 32], stored: &[u8; 32]) -> Opt
         return Some(Order::Plain);
     }
     let swapped = || {
-        let (mine, theirs) = (computed.chunks_exact(4), stored.chunks_exact(4));
-        mine.zip(theirs).all(|(a, b)| a.iter().eq(b.iter().rev()))
+        let (mine, theirs) = (computed.as_chunks::<4>().0, stored.as_chunks::<4>().0);
+        mine.iter().zip(theirs).all(|(a, b)| a.iter().eq(b.iter().rev()))
     };
     (algorithm == Algorithm::Md5 && swapped()).then_some(Order::Swapped)
 }
@@ -151,7 +151,7 @@ fn order_of(algorithm: Algorithm, computed: &[u8; 32], stored: &[u8; 32]) -> Opt
 /// The same digest with the bytes of each 4-byte word reversed: the other stored form.
 #[must_use]
 pub fn swap_words(mut digest: [u8; 32]) -> [u8; 32] {
-    for word in digest.chunks_exact_mut(4) {
+    for word in digest.as_chunks_mut::<4>().0 {
         word.reverse();
     }
     digest
@@ -192,7 +192,7 @@ impl Hasher {
             Self::Sha256(hasher) => crate::bytes::copy(&mut out, &hasher.finalize()),
             Self::Md5(hasher) => {
                 if let Some(half) = out.get_mut(..16) {
-                    crate::bytes::copy(half, &hasher.finalize());
+                    crate::bytes::copy(half, &crate::boundary::md5(hasher));
                 }
             }
         }

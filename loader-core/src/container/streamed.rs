@@ -1,13 +1,15 @@
 //! A payload that is read again from its file whenever members are wanted.
 
-use super::events::{Entry, Events};
-use super::reader::{Digesting, Reader};
+use super::archive::Archive;
+use super::events::{Entry, Events, Shared};
+use super::header::{HEADER_BYTES, PAYLOAD_OFFSET};
 use super::store::{Store, StoreFull};
 use super::table::{Builder, MemberTable};
-use super::unpack::{Collect, finish, read, walk};
+use super::unpack::{Collect, PIECE, finish, read};
 use super::{Container, Workspace};
 use crate::arena::Arena;
 use crate::error::{ContainerCode, Error, Notes, Stage};
+use crate::layout::SMALL;
 use crate::limits::Limits;
 use crate::policy::Policy;
 use crate::source::{MemberId, Payload, Source, Visitor};
@@ -60,7 +62,9 @@ pub fn scan<'m, S: Source>(
 pub struct Streamed<'a, 'm, S: Source> {
     source: &'a mut S,
     work: Workspace<'a>,
-    container: Container<'m>,
+    table: MemberTable<'m>,
+    /// Where the payload ends in the file.
+    end: u64,
     limits: Limits,
     passes: u32,
 }
@@ -79,29 +83,73 @@ impl<'a, 'm, S: Source> Streamed<'a, 'm, S> {
         if source.len().is_none() {
             return Err(Error::new(Stage::Unpack, ContainerCode::NotSeekable));
         }
-        Ok(Self { source, work, container, limits: *limits, passes: 1 })
+        let Container { header, table, .. } = &container;
+        Ok(Self::over(source, work, *table, header.payload_end(), limits))
     }
 
-    /// Header, digest verdict and table.
+    /// The same from the parts that passes need, where there is no room to keep the rest: the table, and where in
+    /// the file the payload ends. The source must know its length.
     #[must_use]
-    pub const fn container(&self) -> &Container<'m> {
-        &self.container
+    pub const fn over(
+        source: &'a mut S,
+        work: Workspace<'a>,
+        table: MemberTable<'m>,
+        payload_end: u64,
+        limits: &Limits,
+    ) -> Self {
+        Self { source, work, table, end: payload_end, limits: *limits, passes: 1 }
     }
 
-    /// One pass over the file, for the members from `first` on. The first one is known to be wanted.
+    /// One pass over the payload, for the members from `first` on. The first one is known to be wanted. The
+    /// header passed its gates in the scan, and says where the payload ends.
+    #[inline(never)]
     fn pass<V: Visitor>(&mut self, first: MemberId, visitor: &mut V) -> Result<(), Error> {
         self.passes = self.passes.saturating_add(1);
-        let table = self.container.table;
+        let table = self.table;
         let mut events =
             Pass { table, next: MemberId(0), ordinal: 0, first, current: None, wanted: false, visitor };
         let Workspace { input, layers, names, extents } = self.work.reborrow();
         let work = Workspace { input: &mut [], layers, names, extents };
-        // The gates were passed by the scan; the same bytes pass them again.
-        let policy = Policy { supported_features: u64::MAX, verify_digest: false, ..Policy::DEFAULT };
-        let mut reader = Reader::new(self.source.len(), work, &self.limits, &policy, Digesting::Skip);
-        walk(self.source, input, &mut reader, &mut events)?;
+        let mut archive = Archive::new(work, &self.limits);
+        if SMALL {
+            payload(self.source, input, self.end, &mut archive, &mut Shared(&mut events))?;
+        } else {
+            payload(self.source, input, self.end, &mut archive, &mut events)?;
+        }
         if events.next.0 == table.len() { Ok(()) } else { Err(changed()) }
     }
+}
+
+/// Feeds the archive with the payload, which ends at byte `end` of the file.
+fn payload<S: Source, E: Events>(
+    source: &mut S,
+    input: &mut [u8],
+    end: u64,
+    archive: &mut Archive<'_>,
+    events: &mut E,
+) -> Result<(), Error> {
+    if let Some(file) = source.bytes() {
+        let whole = usize::try_from(end).ok().and_then(|end| file.get(HEADER_BYTES..end));
+        for piece in whole.ok_or_else(changed)?.chunks(PIECE) {
+            archive.feed(piece, events);
+            if archive.result().is_some() {
+                break;
+            }
+        }
+        return archive.finish(events);
+    }
+    let mut at = PAYLOAD_OFFSET;
+    while at < end && archive.result().is_none() {
+        let count = source.read_at(at, input)?;
+        let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
+        let piece = input.get(..count.min(left)).unwrap_or(&[]);
+        if piece.is_empty() {
+            return Err(changed().offset(at));
+        }
+        archive.feed(piece, events);
+        at = at.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+    }
+    archive.finish(events)
 }
 
 fn changed() -> Error {
@@ -110,15 +158,15 @@ fn changed() -> Error {
 
 impl<'m, S: Source> Payload<'m> for Streamed<'_, 'm, S> {
     fn table(&self) -> MemberTable<'m> {
-        self.container.table
+        self.table
     }
 
     fn borrow(&self, id: MemberId) -> Option<&[u8]> {
-        self.container.table.kept(id)
+        self.table.kept(id)
     }
 
     fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), Error> {
-        let table = self.container.table;
+        let table = self.table;
         for member in table.iter() {
             if !visitor.wants(member.id) {
                 continue;

@@ -13,7 +13,7 @@ use crate::source::Source;
 
 /// Bytes of a file in memory that are digested and inflated at a time, so that the second step finds
 /// them in the cache.
-const PIECE: usize = 32 << 10;
+pub(super) const PIECE: usize = 32 << 10;
 
 /// Reads `source` from its start into `reader`, through `input` unless it is in memory anyway.
 ///
@@ -76,7 +76,7 @@ pub(super) fn read<S: Source, E: Events>(
 }
 
 /// [`drive`] and [`Reader::finish`].
-pub(super) fn walk<S: Source, E: Events>(
+fn walk<S: Source, E: Events>(
     source: &mut S,
     input: &mut [u8],
     reader: &mut Reader<'_>,

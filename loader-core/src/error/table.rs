@@ -1,6 +1,7 @@
 //! Rows of the code tables and the tiny template language of their texts.
 
 use super::{At, Status};
+use crate::bytes::cut;
 use core::fmt;
 
 /// A printed code: a layer letter and a number of three digits.
@@ -34,6 +35,32 @@ pub struct Info {
     pub expected: &'static str,
 }
 
+/// What a program needs of a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) letter: char,
+    pub(super) number: u16,
+    pub(super) status: Status,
+}
+
+impl Row {
+    /// No variant has this row.
+    pub(super) const NONE: Self = Self { letter: '?', number: 0, status: Status::Failure };
+
+    pub(super) const fn id(self) -> Id {
+        Id { letter: self.letter, number: self.number }
+    }
+}
+
+/// Line `index` of `texts`.
+pub(super) fn line(texts: &'static str, index: usize) -> &'static str {
+    let mut rest = texts;
+    for _ in 0..index {
+        rest = cut(rest, b'\n').map_or("", |(_, after)| after);
+    }
+    cut(rest, b'\n').map_or("", |(line, _)| line)
+}
+
 /// Declares a layer's enum of codes together with its table.
 macro_rules! codes {
     (
@@ -52,20 +79,34 @@ macro_rules! codes {
             /// Every code of this layer, in table order.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The table row of this code.
+            const ROWS: &'static [$crate::error::table::Row] = &[$($crate::error::table::Row {
+                letter: $letter,
+                number: $number,
+                status: $crate::error::Status::$status,
+            }),*];
+
+            /// What is said of each row, a line each: one string needs no table of pointers.
+            const TEXTS: &'static str = concat!($($text, "\n"),*);
+
+            #[allow(clippy::as_conversions, reason = "the number of a variant, from 0")]
+            pub(super) fn row(self) -> $crate::error::table::Row {
+                Self::ROWS.get(self as usize).copied().unwrap_or($crate::error::table::Row::NONE)
+            }
+
+            /// The table row of this code. Where small code goes before speed, it has neither name nor expectation.
             #[must_use]
-            pub const fn info(self) -> &'static $crate::error::Info {
-                match self {
-                    $(Self::$variant => &const {
-                        $crate::error::Info {
-                            id: $crate::error::Id { letter: $letter, number: $number },
-                            variant: stringify!($variant),
-                            status: $crate::error::Status::$status,
-                            text: $text,
-                            expected: $expected,
-                        }
-                    },)*
+            #[allow(clippy::as_conversions, reason = "the number of a variant, from 0")]
+            pub fn info(self) -> $crate::error::Info {
+                let row = self.row();
+                let (id, status) = (row.id(), row.status);
+                if $crate::layout::SMALL {
+                    let text = $crate::error::table::line(Self::TEXTS, self as usize);
+                    return $crate::error::Info { id, variant: "", status, text, expected: "" };
                 }
+                let (variant, text, expected) = match self {
+                    $(Self::$variant => (stringify!($variant), $text, $expected),)*
+                };
+                $crate::error::Info { id, variant, status, text, expected }
             }
 
             /// What the person can do; a sentence. It stands beside the row, so that a program which never says it
@@ -110,9 +151,9 @@ impl Template<'_> {
 impl fmt::Display for Template<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.text;
-        while let Some((before, tail)) = rest.split_once('{') {
+        while let Some((before, tail)) = cut(rest, b'{') {
             f.write_str(before)?;
-            let Some((key, after)) = tail.split_once('}') else {
+            let Some((key, after)) = cut(tail, b'}') else {
                 f.write_str("{")?;
                 rest = tail;
                 continue;

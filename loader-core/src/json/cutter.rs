@@ -370,7 +370,7 @@ impl<'b> Cutter<'b> {
     fn whole_key(&mut self, key: &[u8], offset: u64) -> Result<(), Error> {
         self.keys.begin(self.levels.last());
         if let Some(slot) = self.keys.free().get_mut(..key.len()) {
-            slot.copy_from_slice(key);
+            crate::bytes::copy(slot, key);
         }
         self.keyed(key.len(), false, offset)
     }
@@ -431,12 +431,8 @@ impl<'b> Cutter<'b> {
             self.element.get(..kept.saturating_add(text.len())).unwrap_or(&[])
         };
         let element = Element::validated(text, offset);
-        if self.unique_keys
-            && let Some((key, offset)) = element.repeated_key()
-        {
-            let mut error = Error::new(Stage::Manifest, ManifestCode::JsonDuplicateKey).offset(offset);
-            error.at.name = key.bytes().collect();
-            return Err(error);
+        if self.unique_keys {
+            unique(element)?;
         }
         if self.silent() { Ok(()) } else { reader.taken(&self.path(), element) }
     }
@@ -452,6 +448,15 @@ impl<'b> Cutter<'b> {
         let offset = self.lexer.offset().saturating_sub(1);
         reader.leave(&self.path(), level.values(), offset)
     }
+}
+
+/// Refuses a value in which an object has a key twice.
+#[inline(never)]
+fn unique(element: Element<'_>) -> Result<(), Error> {
+    let Some((key, offset)) = element.repeated_key() else { return Ok(()) };
+    let mut error = Error::new(Stage::Manifest, ManifestCode::JsonDuplicateKey).offset(offset);
+    error.at.name = key.bytes().collect();
+    Err(error)
 }
 
 /// Refuses a key or value that is longer than the room for it.

@@ -20,32 +20,21 @@ use serde::Deserialize;
 pub enum Type {
     /// An unsigned integer up to this number.
     Unsigned(u64),
-    /// A signed integer of 64 bits.
-    Integer,
-    /// A number; bind it as `f64`.
-    Float,
-    /// `true` or `false`; bind it as `bool`.
-    Bool,
     /// `true`, `false`, `1` or `0`; bind it as `bool`.
     Flag,
     /// A string; bind it as [`Text`].
     Text,
-    /// An array of at most so many values of one type; bind it as a `heapless::Vec`.
-    List(&'static Type, usize),
-    /// An object; bind it as a struct of its own.
-    Object(&'static Shape),
 }
 
 /// Up to 2^64 − 1.
 pub const U64: Type = Type::Unsigned(u64::MAX);
 /// Up to 2^32 − 1.
 pub const U32: Type = Type::Unsigned(0xFFFF_FFFF);
-/// Up to 65535.
-pub const U16: Type = Type::Unsigned(0xFFFF);
 /// Up to 255.
 pub const U8: Type = Type::Unsigned(0xFF);
 
-/// The fields of an object that matter, at most 64; all others are passed over.
+/// The fields of an object that matter, at most 64; all others are passed over. A field is no container: the
+/// objects that are bound are flat, and nothing here recurses.
 ///
 /// Whether a field must be there is the bound struct's business: a plain field must, an `Option`
 /// or `#[serde(default)]` need not.
@@ -69,8 +58,7 @@ pub enum Repeats {
 /// Why an object was not bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unbound {
-    /// This field (of the object, or of one inside it) is of the wrong type. The key is empty if
-    /// the value as a whole is no object.
+    /// This field is of the wrong type. The key is empty if the value as a whole is no object.
     Type(&'static str, Mismatch),
     /// A key occurs again at this offset.
     Repeated(&'static str, u64),
@@ -229,48 +217,17 @@ impl Type {
                 let large = || wrong(value.mismatch("a smaller number"));
                 fits.then_some(true).ok_or_else(large)
             }
-            Self::Integer => value.i64().map(|_| true).map_err(wrong),
-            Self::Float => value.f64().map(|_| true).map_err(wrong),
-            Self::Bool => value.bool().map(|_| true).map_err(wrong),
             Self::Flag => value.flag().map(|_| value.kind() != Kind::Number).map_err(wrong),
             Self::Text => value.text().map(|_| true).map_err(wrong),
-            Self::List(kind, most) => list(name, value, *kind, most),
-            Self::Object(shape) => {
-                value.fields().map_err(wrong)?;
-                shape.check(value)
-            }
         }
     }
 
     fn rewrite(self, value: Element<'_>, out: &mut Out<'_>) -> Option<()> {
         match self {
             Self::Flag => out.put(if value.flag().ok()? { b"true" } else { b"false" }),
-            Self::Object(shape) => shape.rewrite(value, out),
-            Self::List(kind, _) => {
-                out.put(b"[")?;
-                let mut comma: &[u8] = b"";
-                for item in value.items().ok()? {
-                    out.put(comma)?;
-                    kind.rewrite(item, out)?;
-                    comma = b",";
-                }
-                out.put(b"]")
-            }
-            _ => out.put(value.bytes()),
+            Self::Unsigned(_) | Self::Text => out.put(value.bytes()),
         }
     }
-}
-
-fn list(name: &'static str, value: Element<'_>, kind: Type, most: usize) -> Result<bool, Unbound> {
-    let items = value.items().map_err(|wrong| Unbound::Type(name, wrong))?;
-    let mut clean = true;
-    for (place, item) in items.enumerate() {
-        if place >= most {
-            return Err(Unbound::Type(name, value.mismatch("fewer items")));
-        }
-        clean &= kind.check(name, item)?;
-    }
-    Ok(clean)
 }
 
 /// A buffer that is filled from the front.

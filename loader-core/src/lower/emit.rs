@@ -22,6 +22,7 @@ use super::measure::{Subject, measure};
 use super::record::{ArchNumber, Blob, BlobId, BlobKind, Fp8Cfg, Kbin, SubgraphEntry};
 use crate::arena::{Arena, ArenaFull, ArenaRef, Record, TailRef};
 use crate::error::{Error, LowerCode, Notes, Stage};
+use crate::layout::SMALL;
 use crate::limits::Limits;
 use crate::manifest::Manifest;
 use crate::policy::{Fp8Overrides, Policy};
@@ -29,6 +30,9 @@ use crate::source::Payload;
 use lanes::Scratch;
 use sink::Sink;
 use zerocopy::little_endian::{U32, U64};
+
+/// What transfers are read with.
+const TRANSFER_BYTES: usize = PayloadTransfers::<()>::BYTES;
 
 /// Lowers the manifests of a payload: one kbin per subgraph at the arena's head, sealed.
 ///
@@ -46,7 +50,13 @@ pub fn lower<'m, P: Payload<'m>>(
     notes: &mut impl Notes,
 ) -> Result<Kbins<'m>, Error> {
     let input = ManifestInput::new(*manifest, payload.table());
-    let mut transfers = PayloadTransfers { payload, manifest, limits };
+    if SMALL {
+        let memory = arena.lend(TRANSFER_BYTES).map_err(|full| Error::arena(Stage::Lower, full))?;
+        let mut transfers = PayloadTransfers { payload, manifest, limits, memory };
+        return lower_from(&input, &mut transfers, arena, limits, policy, notes);
+    }
+    let memory = &mut [0; TRANSFER_BYTES];
+    let mut transfers = PayloadTransfers { payload, manifest, limits, memory };
     lower_from(&input, &mut transfers, arena, limits, policy, notes)
 }
 
@@ -92,22 +102,41 @@ fn build<I: Input, T: Transfers>(
     let scratch = Scratch::take(arena, &subject)?;
     let (entries, kbins) = emit_entries(arena, &subject, notes)?;
     for sg in 0..subject.input.subgraphs() {
-        let subject = Subject { sg, ..subject };
-        let counts = subject.count()?;
-        let mut emit = Emit::new(arena, subject, notes, counts, scratch);
-        let kbin = emit.kbin()?;
-        let place = kbins.nth::<Kbin>(sg).ok_or_else(|| subject.broken("kbin table"))?;
-        emit.put(place, kbin)?;
+        emit_one(arena, Subject { sg, ..subject }, notes, scratch, kbins)?;
     }
-    let mut sink = Sink::new(arena, subject, scratch, entries);
-    transfers.visit(&mut sink, notes)?;
-    sink.finish()?;
+    emit_transfers(Sink::new(arena, subject, scratch, entries), transfers, notes)?;
     super::link::link(arena, &subject, entries, notes)?;
     let used = u64::try_from(arena.head_used().saturating_sub(before)).unwrap_or(u64::MAX);
     if used != dims.product_bytes().saturating_sub(16) {
         return Err(subject.broken("the measured product differs from the emitted one"));
     }
     Ok(entries)
+}
+
+/// The records of one subgraph.
+#[inline(never)]
+fn emit_one<I: Input>(
+    arena: &mut Arena<'_>,
+    subject: Subject<'_, I>,
+    notes: &mut dyn Notes,
+    scratch: Scratch,
+    kbins: ArenaRef,
+) -> Result<(), Error> {
+    let counts = subject.count()?;
+    let mut emit = Emit::new(arena, subject, notes, counts, scratch);
+    let kbin = emit.kbin()?;
+    let place = kbins.nth::<Kbin>(subject.sg).ok_or_else(|| subject.broken("kbin table"))?;
+    emit.put(place, kbin)
+}
+
+#[inline(never)]
+fn emit_transfers<I: Input, T: Transfers>(
+    mut sink: Sink<'_, '_, I>,
+    transfers: &mut T,
+    notes: &mut dyn Notes,
+) -> Result<(), Error> {
+    transfers.visit(&mut sink, notes)?;
+    sink.finish()
 }
 
 fn alloc<T: Record>(arena: &mut Arena<'_>, count: u64) -> Result<ArenaRef, Error> {

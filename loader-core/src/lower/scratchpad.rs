@@ -190,7 +190,7 @@ impl Paging {
     /// Pages that hold `bytes`.
     #[must_use]
     pub const fn pages(&self, bytes: u64) -> u64 {
-        bytes.div_ceil(self.page)
+        crate::bytes::pieces(bytes, self.page)
     }
 
     /// Whether a variable can live in shared pages: always in contiguous ones, else only within one page.

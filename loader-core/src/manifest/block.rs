@@ -21,6 +21,8 @@ pub const ACCESS_DIMS: usize = 4;
 pub const SOURCES_MARIANA: usize = 32;
 /// Sources of one transfer at most before mariana (Confirmed).
 pub const SOURCES_DEFAULT: usize = 16;
+/// Sources that there is room for: as many, or fewer where a memory layout says so.
+pub(crate) const SOURCES: usize = crate::layout::CORE_SOURCES;
 
 /// Which array a block stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -15,6 +15,7 @@ use crate::arena::{Arena, TailRef};
 use crate::container::Member;
 use crate::error::{Error, ManifestCode, Notes, Stage};
 use crate::json::{self, Cutter, Memory};
+use crate::layout::SMALL;
 use crate::limits::Limits;
 use crate::policy::Policy;
 use crate::source::{MemberId, Payload, Visitor};
@@ -27,26 +28,16 @@ const ELEMENT: usize = crate::layout::CORE_JSON_ELEMENT;
 const KEYS: usize = crate::layout::CORE_JSON_KEYS;
 
 /// Bytes that S2 works with apart from the arena, the payload's own buffers and its stack frames.
-pub const BUFFER_BYTES: usize = size_of::<Buffers>();
+pub const BUFFER_BYTES: usize = ELEMENT + KEYS;
 
-/// The buffers of S2, apart from the arena.
-pub(super) struct Buffers {
-    element: [u8; ELEMENT],
-    keys: [u8; KEYS],
-}
-
-impl Buffers {
-    pub(super) const fn new() -> Self {
-        Self { element: [0; ELEMENT], keys: [0; KEYS] }
-    }
-
-    pub(super) fn cutter(&mut self, limits: &Limits, policy: &Policy) -> Cutter<'_> {
-        let most = usize::try_from(limits.element_bytes).unwrap_or(ELEMENT).min(ELEMENT);
-        let keys = usize::try_from(limits.json_string).unwrap_or(KEYS).saturating_add(256).min(KEYS);
-        let element = self.element.get_mut(..most).unwrap_or(&mut []);
-        let keys = self.keys.get_mut(..keys).unwrap_or(&mut []);
-        Cutter::new(limits, Memory { element, keys }).any_root().unique_keys(policy.unique_keys)
-    }
+/// A cutter for manifests with its buffers in `memory`, which has [`BUFFER_BYTES`].
+pub(super) fn cutter<'b>(memory: &'b mut [u8], limits: &Limits, policy: &Policy) -> Cutter<'b> {
+    let (element, keys) = memory.split_at_mut_checked(ELEMENT).unwrap_or_default();
+    let most = usize::try_from(limits.element_bytes).unwrap_or(ELEMENT).min(ELEMENT);
+    let room = usize::try_from(limits.json_string).unwrap_or(KEYS).saturating_add(256).min(KEYS);
+    let element = element.get_mut(..most).unwrap_or(&mut []);
+    let keys = keys.get_mut(..room).unwrap_or(&mut []);
+    Cutter::new(limits, Memory { element, keys }).any_root().unique_keys(policy.unique_keys)
 }
 
 /// Architecture that `*` means where no host is given: that of the empty string (P).
@@ -60,8 +51,23 @@ pub(super) fn run<'m, P: Payload<'m>>(
     policy: &Policy,
     notes: &mut impl Notes,
 ) -> Result<TailRef, Error> {
-    let mut buffers = Buffers::new();
-    let mut cutter = buffers.cutter(limits, policy);
+    if SMALL {
+        let memory = arena.lend(BUFFER_BYTES).map_err(full)?;
+        return run_within(memory, payload, arena, limits, policy, notes);
+    }
+    run_within(&mut [0; BUFFER_BYTES], payload, arena, limits, policy, notes)
+}
+
+#[inline(never)]
+fn run_within<'m, P: Payload<'m>>(
+    memory: &mut [u8],
+    payload: &mut P,
+    arena: &mut Arena<'m>,
+    limits: &Limits,
+    policy: &Policy,
+    notes: &mut impl Notes,
+) -> Result<TailRef, Error> {
+    let mut cutter = cutter(memory, limits, policy);
     let mut build = Build {
         arena,
         table: payload.table(),

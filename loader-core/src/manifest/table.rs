@@ -1,7 +1,8 @@
 //! A growing table in the arena's tail: no copy when it grows, constant-time access.
 //!
 //! Chunks come in pairs of equal size (8, 8, 16, 16, 32, …), so at most a quarter of the room is
-//! unused, and the list of chunks has a fixed length.
+//! unused. A table's own record lists the first chunks, which are all that most tables have; the list of
+//! the others is in the tail like them.
 
 use crate::arena::{Arena, ArenaFull, Record, Tail, TailRef};
 use zerocopy::little_endian::U32;
@@ -9,19 +10,22 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// Records in each chunk of the first pair.
 const FIRST: u32 = 8;
-/// Chunks at most: room for 16 · (2^22 − 1) records.
-const CHUNKS: usize = 44;
+/// Chunks that the record lists: room for 112 records.
+const NEAR: usize = 6;
+/// Other chunks at most: with them, room for 16 · (2^22 − 1) records.
+const FAR: usize = 38;
 
-/// The table's own record, 184 bytes.
+/// The table's own record, 32 bytes.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub(crate) struct Table {
     len: U32,
-    pad: U32,
-    chunks: [TailRef; CHUNKS],
+    near: [TailRef; NEAR],
+    /// `FAR` places of chunks.
+    far: TailRef,
 }
 
-const _: () = assert!(size_of::<Table>() == 184);
+const _: () = assert!(size_of::<Table>() == 32);
 
 /// Where record `index` lies: chunk number, records in that chunk, position in it.
 fn locate(index: u32) -> Option<(usize, u32, u32)> {
@@ -40,7 +44,7 @@ fn wide(n: u32) -> usize {
 }
 
 impl Table {
-    pub(crate) const EMPTY: Self = Self { len: U32::ZERO, pad: U32::ZERO, chunks: [TailRef::NULL; CHUNKS] };
+    pub(crate) const EMPTY: Self = Self { len: U32::ZERO, near: [TailRef::NULL; NEAR], far: TailRef::NULL };
 
     /// Number of records.
     pub(crate) fn len(&self) -> u32 {
@@ -52,11 +56,15 @@ impl Table {
         let full = ArenaFull { needed: usize::MAX, available: arena.available() };
         let index = self.len();
         let (chunk, size, at) = locate(index).ok_or(full)?;
-        let place = self.chunks.get_mut(chunk).ok_or(full)?;
+        let mut place = self.chunk(arena.tail(), chunk).unwrap_or(TailRef::NULL);
         if place.is_null() {
-            *place = arena.alloc_tail::<T>(wide(size))?;
+            if chunk >= NEAR && self.far.is_null() {
+                self.far = arena.alloc_tail::<TailRef>(FAR)?;
+            }
+            place = arena.alloc_tail::<T>(wide(size))?;
+            *self.slot(arena, chunk).ok_or(full)? = place;
         }
-        let slots = arena.tail_slice_mut::<T>(*place, wide(size)).ok_or(full)?;
+        let slots = arena.tail_slice_mut::<T>(place, wide(size)).ok_or(full)?;
         *slots.get_mut(wide(at)).ok_or(full)? = record;
         self.len.set(index.saturating_add(1));
         Ok(index)
@@ -68,7 +76,7 @@ impl Table {
             return None;
         }
         let (chunk, size, at) = locate(index)?;
-        tail.slice::<T>(*self.chunks.get(chunk)?, wide(size))?.get(wide(at))
+        tail.slice::<T>(self.chunk(tail, chunk)?, wide(size))?.get(wide(at))
     }
 
     /// Record `index` of an unsealed table, to write.
@@ -77,7 +85,25 @@ impl Table {
             return None;
         }
         let (chunk, size, at) = locate(index)?;
-        arena.tail_slice_mut::<T>(*self.chunks.get(chunk)?, wide(size))?.get_mut(wide(at))
+        let place = self.chunk(arena.tail(), chunk)?;
+        arena.tail_slice_mut::<T>(place, wide(size))?.get_mut(wide(at))
+    }
+
+    /// Where a chunk lies; null if it was not taken yet.
+    fn chunk(&self, tail: Tail<'_>, chunk: usize) -> Option<TailRef> {
+        match chunk.checked_sub(NEAR) {
+            None => self.near.get(chunk).copied(),
+            Some(_) if self.far.is_null() => None,
+            Some(far) => tail.slice::<TailRef>(self.far, FAR)?.get(far).copied(),
+        }
+    }
+
+    /// Where the place of a chunk is kept.
+    fn slot<'a>(&'a mut self, arena: &'a mut Arena<'_>, chunk: usize) -> Option<&'a mut TailRef> {
+        match chunk.checked_sub(NEAR) {
+            None => self.near.get_mut(chunk),
+            Some(far) => arena.tail_slice_mut::<TailRef>(self.far, FAR)?.get_mut(far),
+        }
     }
 }
 

@@ -12,8 +12,8 @@ use crate::error::{Error, Stage, StageCode};
 use crate::lower::KbinView;
 use crate::lower::record::{Ap, Desc, DescFlags, DescType, Op};
 
-/// Most sources of one descriptor (lowering.md §2.5).
-const MOST_SOURCES: usize = 32;
+/// Most sources of one descriptor: 32 (lowering.md §2.5), or what a layout has room for.
+const MOST_SOURCES: usize = crate::layout::CORE_SOURCES;
 
 /// An end of a transfer: a byte offset in a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,7 +172,7 @@ impl<'m> Sides<'m> {
         let sources = u32::try_from(self.from.len()).unwrap_or(u32::MAX);
         let chunks_a_packet = u64::from(limit.checked_div(sources).unwrap_or(1).max(1));
         let most = MOST_BYTES.checked_div(self.units.0.max(self.units.1)).unwrap_or(1).max(1);
-        let chunks = units.div_ceil(most);
+        let chunks = crate::bytes::pieces(units, most);
         let mut left = units;
         for chunk in 0..chunks {
             let now = left.min(most);

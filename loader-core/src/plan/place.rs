@@ -10,7 +10,7 @@ use scratchpad::{lay_out, sharing_core};
 
 use super::notes::{CorePrograms, sort_out};
 use super::pages::{PAGE_ALIGN, PageTable};
-use super::programs::{MOST_PROGRAMS, Program, read};
+use super::programs::{MOST_PROGRAMS, Notes, Program, read};
 use super::record::{Feed, LoadParams, Model};
 use super::rings::{CoreRings, RingRules, count};
 use super::strict::{Strictness, check_exact, check_slots};
@@ -130,8 +130,8 @@ pub fn place_explained<'m, P: Payload<'m>, D: Device>(
     shortage: &mut Option<Shortage>,
 ) -> Result<Plan<'m>, Error> {
     let mark = arena.mark();
-    let checked = check(kbins, device, request).map_err(|error| with_definition(error, kbins));
-    let mut drafts = checked?;
+    let mut drafts = Drafts::new();
+    check(kbins, device, request, &mut drafts).map_err(|error| with_definition(error, kbins))?;
     check_members(payload, &drafts)?;
     let strictness = Strictness::of(request.policy, device);
     let result = prepare(payload, &mut drafts, request, strictness, arena)
@@ -150,7 +150,12 @@ fn with_definition(error: Error, kbins: &Kbins<'_>) -> Error {
 
 /// The gates P4, P5 and B1, and the variables.
 #[inline(never)]
-fn check<'m, D: Device>(kbins: &Kbins<'m>, device: &D, request: &Request<'_>) -> Result<Drafts<'m>, Error> {
+fn check<'m, D: Device>(
+    kbins: &Kbins<'m>,
+    device: &D,
+    request: &Request<'_>,
+    drafts: &mut Drafts<'m>,
+) -> Result<(), Error> {
     let count = kbins.len();
     let (need, size) = (wide(count), u64::from(request.vcore_size));
     if need > size {
@@ -168,7 +173,6 @@ fn check<'m, D: Device>(kbins: &Kbins<'m>, device: &D, request: &Request<'_>) ->
         return Err(fault(StageCode::NotEnoughCores).numbers(need, left));
     }
     check_engine_block(u64::from(request.policy.engine_block))?;
-    let mut drafts = Drafts::new();
     for (index, kbin) in (0u8..).zip(kbins.iter()) {
         let draft = draft(kbin, index, device, request).map_err(|error| error.subgraph(index))?;
         drafts.push(draft).map_err(|_| Error::internal(Stage::Plan, "subgraphs"))?;
@@ -176,8 +180,7 @@ fn check<'m, D: Device>(kbins: &Kbins<'m>, device: &D, request: &Request<'_>) ->
     if drafts.len() != count {
         return Err(fault(StageCode::BadKbin).name(b"subgraph table"));
     }
-    check_remotes(&drafts)?;
-    Ok(drafts)
+    check_remotes(drafts)
 }
 
 #[inline(never)]
@@ -267,14 +270,41 @@ fn prepare<'m, P: Payload<'m>>(
     strictness: Strictness,
     arena: &mut Arena<'m>,
 ) -> Result<(), Error> {
+    let kbins: heapless::Vec<KbinView<'m>, GROUP_MOST> = drafts.iter().map(|draft| draft.kbin).collect();
+    let mut programs = Programs::new();
+    list_programs(drafts, &kbins, request, arena, &mut programs)?;
+    let mark = arena.mark();
+    let notes = read(payload, &mut programs, arena)?;
+    sort_all(drafts, &programs, &notes, request, arena)?;
+    for (index, draft) in (0u8..).zip(drafts.iter()).filter(|_| strictness >= Strictness::Slots) {
+        check_slots(index, &draft.kbin, &notes, arena)?;
+    }
+    arena.release_tail(mark);
+    for (index, draft) in (0u8..).zip(drafts.iter()).filter(|_| strictness == Strictness::Exact) {
+        check_exact(index, &draft.kbin, &draft.rings, arena)?;
+    }
+    Ok(())
+}
+
+/// Streams of all engines.
+type Programs<'k> = heapless::Vec<Program<'k>, MOST_PROGRAMS>;
+
+/// Rings and streams of every core.
+#[inline(never)]
+fn list_programs<'k, 'm: 'k>(
+    drafts: &mut Drafts<'m>,
+    kbins: &'k [KbinView<'m>],
+    request: &Request<'_>,
+    arena: &mut Arena<'_>,
+    programs: &mut Programs<'k>,
+) -> Result<(), Error> {
     let policy = request.policy;
-    let mut programs = heapless::Vec::<Program<'m>, MOST_PROGRAMS>::new();
-    for (index, draft) in (0u8..).zip(drafts.iter_mut()) {
+    for ((index, draft), kbin) in (0u8..).zip(drafts.iter_mut()).zip(kbins) {
         let rules = RingRules { arch: draft.arch, core: index, entries: request.limits.ring_entries };
-        draft.rings = count(&draft.kbin, &rules, arena)?;
+        draft.rings = count(kbin, &rules, arena)?;
         for engine in Engine::ALL {
             let code = Code {
-                kbin: draft.kbin,
+                kbin,
                 engine,
                 core: index,
                 arch: draft.arch,
@@ -282,22 +312,25 @@ fn prepare<'m, P: Payload<'m>>(
                 call_frame_slots: policy.call_frame_slots,
                 lower_dge_kinds: policy.lower_dge_kinds,
             };
-            let blob = draft.kbin.engine(engine).and_then(|engine| engine.blob);
+            let blob = kbin.engine(engine).and_then(|engine| engine.blob);
             programs.push(Program::new(code, blob)).map_err(|_| Error::internal(Stage::Plan, "programs"))?;
         }
     }
-    let mark = arena.mark();
-    let notes = read(payload, &mut programs, arena)?;
+    Ok(())
+}
+
+/// Records of every core's programs.
+#[inline(never)]
+fn sort_all(
+    drafts: &mut Drafts<'_>,
+    programs: &Programs<'_>,
+    notes: &Notes,
+    request: &Request<'_>,
+    arena: &mut Arena<'_>,
+) -> Result<(), Error> {
     for (index, draft) in (0u8..).zip(drafts.iter_mut()) {
-        draft.programs = sort_out(index, &programs, &notes, &draft.rings, request, arena)
+        draft.programs = sort_out(index, programs, notes, &draft.rings, request, arena)
             .map_err(|error| with_queue(error, &draft.kbin))?;
-    }
-    for (index, draft) in (0u8..).zip(drafts.iter()).filter(|_| strictness >= Strictness::Slots) {
-        check_slots(index, &draft.kbin, &notes, arena)?;
-    }
-    arena.release_tail(mark);
-    for (index, draft) in (0u8..).zip(drafts.iter()).filter(|_| strictness == Strictness::Exact) {
-        check_exact(index, &draft.kbin, &draft.rings, arena)?;
     }
     Ok(())
 }

@@ -86,12 +86,12 @@ impl Sink for Keeper<'_, '_> {
     }
 }
 
-struct Reader<'a, 'm> {
-    programs: &'a mut heapless::Vec<Program<'m>, MOST_PROGRAMS>,
+struct Reader<'a, 'p, 'm> {
+    programs: &'a mut heapless::Vec<Program<'p>, MOST_PROGRAMS>,
     keeper: Keeper<'a, 'm>,
 }
 
-impl Visitor for Reader<'_, '_> {
+impl Visitor for Reader<'_, '_, '_> {
     fn wants(&mut self, id: MemberId) -> bool {
         self.programs.iter().any(|program| program.blob.is_some_and(|blob| blob.member_id() == Some(id)))
     }
@@ -115,7 +115,7 @@ impl Visitor for Reader<'_, '_> {
 #[inline(never)]
 pub(super) fn read<'m, P: Payload<'m>>(
     payload: &mut P,
-    programs: &mut heapless::Vec<Program<'m>, MOST_PROGRAMS>,
+    programs: &mut heapless::Vec<Program<'_>, MOST_PROGRAMS>,
     arena: &mut Arena<'m>,
 ) -> Result<Notes, Error> {
     check_lengths(programs)?;

@@ -191,7 +191,7 @@ pub fn dump(real: &[Entry], padded: u32, half: Half, word: DevAddr, out: &mut [E
     let length = usize::try_from(padded).unwrap_or(usize::MAX);
     let out = out.get_mut(..length).ok_or_else(|| refused(u64::from(padded)))?;
     let (own, rest) = out.split_at_mut_checked(real.len()).ok_or_else(|| refused(u64::from(padded)))?;
-    own.copy_from_slice(real);
+    crate::bytes::copy(own, real);
     let marks = Marks { first: true, last: true, ..Marks::default() };
     let control = control_word(PADDING_BYTES, FIRST_LAP, marks).unwrap_or(0);
     let meta = if half == Half::Tx { META_COPY } else { 0 };

@@ -80,7 +80,7 @@ pub fn count(kbin: &KbinView<'_>, rules: &RingRules, arena: &mut Arena<'_>) -> R
         }
     }
     if let Some(all) = arena.slice_mut::<BlockRec>(out.blocks) {
-        all.sort_unstable_by_key(|block| (block.queue.get(), block.instance.get(), block.id.get()));
+        crate::sort::sort_by_key(all, |block| (block.queue.get(), block.instance.get(), block.id.get()));
     }
     Ok(out)
 }

@@ -44,6 +44,7 @@ fn fault(code: StageCode) -> Error {
 }
 
 /// Refuses the first slot of a subgraph that is not translated to the last bit.
+#[inline(never)]
 pub(super) fn check_slots(
     core: u8,
     kbin: &KbinView<'_>,
@@ -69,6 +70,7 @@ pub(super) fn check_slots(
 }
 
 /// Refuses blocks whose effect is not encoded in full, and tables without the rings that load them.
+#[inline(never)]
 pub(super) fn check_exact(
     core: u8,
     kbin: &KbinView<'_>,

@@ -107,8 +107,8 @@ impl Places for Nowhere {
 /// What translation needs to know about an engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Code<'m> {
-    /// Its kbin.
-    pub kbin: KbinView<'m>,
+    /// Its kbin. Not a copy: a load has ten of these.
+    pub kbin: &'m KbinView<'m>,
     /// The engine.
     pub engine: Engine,
     /// Subgraph number.

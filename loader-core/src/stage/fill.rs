@@ -1,6 +1,6 @@
 //! Filling a placed model, and giving it back.
 
-use super::image::Filling;
+use super::image::{Core, Filling};
 use super::write::write;
 use crate::arch::Engine;
 use crate::device::Device;
@@ -83,7 +83,9 @@ struct Feeder<'a, 'm, D> {
     plan: &'a Plan<'m>,
     cores: Range<usize>,
     device: &'a D,
-    fillings: heapless::Vec<(usize, Filling<'m>), { 5 * MOST_CORES }>,
+    /// Cores, and of each its engines.
+    views: heapless::Vec<Core<'m>, MOST_CORES>,
+    fillings: heapless::Vec<Filling<'m>, { 5 * MOST_CORES }>,
     /// Feeds whose last byte has come.
     fed: usize,
 }
@@ -92,19 +94,19 @@ impl<'a, 'm, D: Device> Feeder<'a, 'm, D> {
     /// Not inlined: made where it lies, because it is large.
     #[inline(never)]
     const fn new(plan: &'a Plan<'m>, cores: Range<usize>, device: &'a D) -> Self {
-        Self { plan, cores, device, fillings: heapless::Vec::new(), fed: 0 }
+        Self { plan, cores, device, views: heapless::Vec::new(), fillings: heapless::Vec::new(), fed: 0 }
     }
 
     #[inline(never)]
     fn start(&mut self, core: CoreView<'m>, index: usize, policy: &Policy) -> Result<(), Error> {
+        let full = || Error::internal(Stage::Stage, "engines");
+        let core = Core::new(core, index, policy)?;
         for engine in Engine::ALL {
-            let number = u8::try_from(index).unwrap_or(u8::MAX);
-            let filling = Filling::new(core, number, engine, policy)?;
-            filling.frame(self.device)?;
-            let full = |_| Error::internal(Stage::Stage, "engines");
-            self.fillings.push((index, filling)).map_err(full)?;
+            let filling = Filling::new(&core, engine)?;
+            filling.frame(&core, self.device)?;
+            self.fillings.push(filling).map_err(|_| full())?;
         }
-        Ok(())
+        self.views.push(core).map_err(|_| full())
     }
 
     fn is_own(&self, feed: &Feed) -> bool {
@@ -123,10 +125,12 @@ impl<'a, 'm, D: Device> Feeder<'a, 'm, D> {
         let index = usize::from(feed.core.get());
         let engine = usize::from(feed.engine.get());
         if feed.kind == FeedKind::PROGRAM {
-            let first = index.saturating_sub(self.cores.start).saturating_mul(Engine::ALL.len());
+            let number = index.saturating_sub(self.cores.start);
+            let first = number.saturating_mul(Engine::ALL.len());
             let filling = self.fillings.get_mut(first.saturating_add(engine));
-            let (_, filling) = filling.ok_or_else(|| Error::internal(Stage::Stage, "engine"))?;
-            return filling.feed(self.device, bytes);
+            let none = || Error::internal(Stage::Stage, "engine");
+            let (filling, core) = filling.zip(self.views.get(number)).ok_or_else(none)?;
+            return filling.feed(core, self.device, bytes);
         }
         let core = self.plan.core(index);
         let block = core.and_then(|core| core.allocations().get(usize::try_from(feed.block.get()).ok()?));
@@ -138,8 +142,11 @@ impl<'a, 'm, D: Device> Feeder<'a, 'm, D> {
         if self.fed != wanted {
             return Err(Error::new(Stage::Stage, StageCode::BadKbin).name(b"member bytes"));
         }
-        for (index, filling) in &mut self.fillings {
-            filling.finish(self.device).map_err(|error| at_core(error, *index))?;
+        let engines = self.fillings.chunks_mut(Engine::ALL.len());
+        for ((index, core), engines) in self.cores.clone().zip(&self.views).zip(engines) {
+            for filling in engines {
+                filling.finish(core, self.device).map_err(|error| at_core(error, index))?;
+            }
         }
         Ok(())
     }

@@ -1,20 +1,57 @@
 //! Filling the image of an engine: preamble, main, postamble, functions (staging.md §11.5; R30).
 
 use super::write::write;
-use crate::arch::Engine;
+use crate::arch::{Arch, Engine};
 use crate::device::Device;
 use crate::error::{Error, Stage};
 use crate::plan::CoreView;
 use crate::plan::record::{DMem, FUNCTION_NAME, SlotNote};
 use crate::plan::translate::{Code, Goal, Places, Section, Sink, Stream};
 use crate::policy::Policy;
+use zerocopy::little_endian::U32;
 
-/// One engine's translation into its image.
+/// One engine's translation into its image. There are many, so what a core's engines share is lent.
 pub(super) struct Filling<'m> {
-    core: CoreView<'m>,
-    code: Code<'m>,
+    engine: Engine,
+    table: Option<&'m [U32]>,
     stream: Stream,
     block: &'m DMem,
+}
+
+/// A core whose images are filled.
+pub(super) struct Core<'m> {
+    pub(super) view: CoreView<'m>,
+    index: u8,
+    arch: Arch,
+    call_frame_slots: u32,
+    lower_dge_kinds: bool,
+}
+
+impl<'m> Core<'m> {
+    /// Core `index` of a plan.
+    pub(super) fn new(view: CoreView<'m>, index: usize, policy: &Policy) -> Result<Self, Error> {
+        let &Policy { call_frame_slots, lower_dge_kinds, .. } = policy;
+        let arch = view.kbin.arch().ok_or_else(broken)?;
+        Ok(Self {
+            view,
+            index: u8::try_from(index).unwrap_or(u8::MAX),
+            arch,
+            call_frame_slots,
+            lower_dge_kinds,
+        })
+    }
+
+    fn code<'a>(&'a self, filling: &Filling<'a>) -> Code<'a> {
+        Code {
+            kbin: &self.view.kbin,
+            engine: filling.engine,
+            core: self.index,
+            arch: self.arch,
+            table: filling.table,
+            call_frame_slots: self.call_frame_slots,
+            lower_dge_kinds: self.lower_dge_kinds,
+        }
+    }
 }
 
 fn broken() -> Error {
@@ -23,20 +60,16 @@ fn broken() -> Error {
 
 impl<'m> Filling<'m> {
     /// The engine of a core. Nothing is refused any more: the plan was made by the same code.
-    pub(super) fn new(core: CoreView<'m>, index: u8, engine: Engine, policy: &Policy) -> Result<Self, Error> {
-        let table = crate::plan::vars::check(&core.kbin)?;
-        let arch = core.kbin.arch().ok_or_else(broken)?;
-        let (_, block) = core.image(engine).ok_or_else(broken)?;
-        let &Policy { call_frame_slots, lower_dge_kinds, .. } = policy;
-        let code =
-            Code { kbin: core.kbin, engine, core: index, arch, table, call_frame_slots, lower_dge_kinds };
-        Ok(Self { core, code, stream: Stream::default(), block })
+    pub(super) fn new(core: &Core<'m>, engine: Engine) -> Result<Self, Error> {
+        let table = crate::plan::vars::check(&core.view.kbin)?;
+        let (_, block) = core.view.image(engine).ok_or_else(broken)?;
+        Ok(Self { engine, table, stream: Stream::default(), block })
     }
 
     /// Writes preamble and postamble.
     #[inline(never)]
-    pub(super) fn frame<D: Device>(&self, device: &D) -> Result<(), Error> {
-        let (image, block) = self.core.image(self.code.engine).ok_or_else(broken)?;
+    pub(super) fn frame<D: Device>(&self, core: &Core<'m>, device: &D) -> Result<(), Error> {
+        let (image, block) = core.view.image(self.engine).ok_or_else(broken)?;
         let end = image.preamble.get().saturating_add(image.main.get());
         blank(device, block, 0, image.preamble.get())?;
         blank(device, block, end, image.postamble.get())
@@ -44,18 +77,20 @@ impl<'m> Filling<'m> {
 
     /// Translates the next bytes of the stream.
     #[inline(never)]
-    pub(super) fn feed<D: Device>(&mut self, device: &D, bytes: &[u8]) -> Result<(), Error> {
-        let places = Live { core: &self.core, engine: self.code.engine };
+    pub(super) fn feed<D: Device>(&mut self, core: &Core<'m>, device: &D, bytes: &[u8]) -> Result<(), Error> {
+        let code = core.code(self);
+        let places = Live { core: &core.view, engine: self.engine };
         let mut writer = Writer { device, block: self.block, places };
-        self.stream.feed(&self.code, &places, bytes, &mut writer)
+        self.stream.feed(&code, &places, bytes, &mut writer)
     }
 
     /// Ends the stream; it must be what was planned.
-    pub(super) fn finish<D: Device>(&mut self, device: &D) -> Result<(), Error> {
-        let places = Live { core: &self.core, engine: self.code.engine };
+    pub(super) fn finish<D: Device>(&mut self, core: &Core<'m>, device: &D) -> Result<(), Error> {
+        let code = core.code(self);
+        let places = Live { core: &core.view, engine: self.engine };
         let mut writer = Writer { device, block: self.block, places };
-        self.stream.finish(&self.code, &places, &mut writer)?;
-        let (image, _) = self.core.image(self.code.engine).ok_or_else(broken)?;
+        self.stream.finish(&code, &places, &mut writer)?;
+        let (image, _) = core.view.image(self.engine).ok_or_else(broken)?;
         let counts = self.stream.counts();
         if (counts.main, counts.function) == (image.main.get(), image.function.get()) {
             return Ok(());

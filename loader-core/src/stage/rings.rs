@@ -14,6 +14,7 @@ use crate::plan::CoreView;
 use crate::plan::expand::{End, Pair, PairSink, expand_block};
 use crate::plan::record::{DMem, RingRec};
 use crate::plan::ring::{ENTRY_BYTES, Entry, Lap, META_COPY, Marks, control_word};
+use core::mem::take;
 use zerocopy::{FromBytes, IntoBytes};
 
 /// Entries that a buffer holds at least.
@@ -65,14 +66,17 @@ fn fill_instance<D: Device>(
     for (group, own) in rows.chunks(at_once.saturating_mul(2)).enumerate() {
         let first = u32::try_from(group.saturating_mul(at_once)).unwrap_or(u32::MAX);
         let mut halves = heapless::Vec::<Half<'_, '_>, { 2 * MOST_AT_ONCE }>::new();
-        for (row, buffer) in own.iter().zip(scratch.chunks_exact_mut(room)) {
+        let mut rest = &mut *scratch;
+        for row in own {
+            let (buffer, after) = take(&mut rest).split_at_mut_checked(room).ok_or_else(broken)?;
+            rest = after;
             let lap = Lap::new(row.capacity.get());
             halves
                 .push(Half { row, lap, pointers: None, buffer, filled: 0, written: 0 })
                 .map_err(|_| broken())?;
         }
         if queue.record.ring_type == RingType::INDIRECT_MEMCPY {
-            for pair in halves.chunks_exact_mut(2) {
+            for pair in halves.as_chunks_mut::<2>().0 {
                 find_storage(core, pair);
             }
         }
@@ -86,8 +90,7 @@ fn fill_instance<D: Device>(
 }
 
 /// Tells the writing half of an indirect-copy ring where both halves lie.
-fn find_storage(core: &CoreView<'_>, pair: &mut [Half<'_, '_>]) {
-    let [tx, rx] = pair else { return };
+fn find_storage(core: &CoreView<'_>, [tx, rx]: &mut [Half<'_, '_>; 2]) {
     let start = |half: &Half<'_, '_>| core.ring_block(half.row).map(DMem::address);
     rx.pointers = Some(RingStorage { tx: start(tx), rx: start(rx) });
 }

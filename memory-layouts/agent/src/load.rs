@@ -3,15 +3,15 @@
 use crate::stages::{self, Lowered};
 use loader_core::arch::Arch;
 use loader_core::arena::Arena;
-use loader_core::container::{Container, Extent, Layers, Streamed, Workspace};
+use loader_core::container::{Extent, Layers, MemberTable, Streamed, Workspace};
 use loader_core::device::Device;
-use loader_core::error::{Error, Name, Stage};
+use loader_core::error::{ContainerCode, Error, Name, Stage};
 use loader_core::limits::Limits;
 use loader_core::lower::Kbins;
 use loader_core::plan::Plan;
 use loader_core::plan::pages::{Page, PageTable};
 use loader_core::policy::Policy;
-use loader_core::source::{MemberId, MemberNames, Source};
+use loader_core::source::{MemberId, MemberNames, Payload, Source};
 
 /// All memory of a load, lent by the caller.
 pub struct Buffers<'b> {
@@ -101,8 +101,8 @@ impl From<Error> for Refused {
 
 /// Adds what is known only here: the member's name, and what the full arena held.
 #[inline(never)]
-fn refused(error: Error, container: Option<&Container<'_>>, arena: &Arena<'_>) -> Refused {
-    let member = error.at.member.and_then(|id| container?.table.name_of(id)).unwrap_or(&[]);
+fn refused(error: Error, table: Option<&MemberTable<'_>>, arena: &Arena<'_>) -> Refused {
+    let member = error.at.member.and_then(|id| table?.name_of(id)).unwrap_or(&[]);
     let full = Error::arena(error.stage, loader_core::arena::ArenaFull { needed: 0, available: 0 });
     let least = if full.code == error.code {
         let needed = usize::try_from(error.at.a).unwrap_or(usize::MAX);
@@ -129,44 +129,115 @@ pub fn load<S: Source, D: Device, R>(
 ) -> Result<R, Refused> {
     let Buffers { members, arena: memory, input, layers, names, extents, scratch, pages } = buffers;
     let mut work = Workspace { input, layers: *layers, names, extents };
-    let mut table = arena(members)?;
-    let container = stages::unpack(source, work.reborrow(), &mut table, options);
-    let container = container.map_err(|error| refused(error, None, &table))?;
-    let mut peaks = Peaks { members: table.high_water(), arena: 0 };
-    let (lowered, first) = phase_one(source, work.reborrow(), container, memory, options, &mut peaks)?;
-    let device = open(lowered.arch)?;
-    let (head, mut arena) = Arena::resume(memory, lowered.bytes).map_err(|_| broken())?;
-    let kbins = Kbins::new(head, lowered.table).ok_or_else(broken)?;
-    let mut payload = Streamed::new(source, work, container, &options.limits)?;
-    let mut pages = PageTable::new(pages);
-    let plan = stages::place(&mut payload, &kbins, &device, &mut pages, &mut arena, options);
-    let plan = plan.map_err(|error| refused(error, Some(&container), &arena))?;
-    peaks.arena = peaks.arena.max(arena.high_water());
-    let filled = stages::fill(&mut payload, &plan, &device, scratch, options);
-    let passes = loader_core::source::Payload::passes(&payload).saturating_add(first).saturating_sub(1);
-    let loaded = Loaded { plan: &plan, device: &device, kbin_bytes: lowered.bytes, passes, peaks };
-    let outcome = filled.map(|()| done(&loaded));
-    stages::unload(&plan, &device, &mut pages);
-    outcome.map_err(|error| refused(error, Some(&container), &arena))
+    let mut peaks = Peaks::default();
+    let opened = first_pass(source, work.reborrow(), members, options, &mut peaks)?;
+    let lowered = phase_one(source, work.reborrow(), &opened, memory, options, &mut peaks)?;
+    phase_two(source, work, &opened, Rest { memory, scratch, pages, options, lowered, peaks }, open, done)
 }
 
-/// S2 and S3; gives the product's place and the passes so far.
+/// What the stages need of a scanned file: its header has half a kilobyte, which no frame below should carry.
+struct Opened<'m> {
+    table: MemberTable<'m>,
+    payload_end: u64,
+    name: &'m [u8],
+    lnc: u32,
+}
+
+/// S0 and S1. The model's name goes to the member table's arena.
+#[inline(never)]
+fn first_pass<'m, S: Source>(
+    source: &mut S,
+    work: Workspace<'_>,
+    members: &'m mut [u8],
+    options: &Options,
+    peaks: &mut Peaks,
+) -> Result<Opened<'m>, Refused> {
+    if source.len().is_none() {
+        return Err(Error::new(Stage::Unpack, ContainerCode::NotSeekable).into());
+    }
+    let mut arena = arena(members)?;
+    let unpacked = stages::unpack(source, work, &mut arena, options);
+    let container = unpacked.as_ref().map_err(|&error| refused(error, None, &arena))?;
+    let full = |full| Error::arena(Stage::Unpack, full);
+    let place = arena.alloc_bytes(container.header.name.as_bytes());
+    let place = place.map_err(|error| refused(full(error), None, &arena))?;
+    peaks.members = arena.high_water();
+    Ok(Opened {
+        table: container.table,
+        payload_end: container.header.payload_end(),
+        name: arena.seal_head().slice(place).unwrap_or(&[]),
+        lnc: container.header.lnc_size,
+    })
+}
+
+/// What the second phase needs besides the file.
+struct Rest<'r> {
+    memory: &'r mut [u8],
+    scratch: &'r mut [u8],
+    pages: &'r mut [Option<Page>],
+    options: &'r Options,
+    lowered: Lowered,
+    peaks: Peaks,
+}
+
+/// S4 and S5 over the product of the first phase.
+#[inline(never)]
+fn phase_two<'a, S: Source, D: Device, R>(
+    source: &'a mut S,
+    work: Workspace<'a>,
+    opened: &Opened<'_>,
+    rest: Rest<'_>,
+    open: impl FnOnce(Arch) -> Result<D, Error>,
+    done: impl FnOnce(&Loaded<'_, '_, D>) -> R,
+) -> Result<R, Refused> {
+    let Rest { memory, scratch, pages, options, lowered, mut peaks } = rest;
+    let device = match open(lowered.arch) {
+        Ok(device) => device,
+        Err(error) => return Err(error.into()),
+    };
+    let (head, mut arena) = Arena::resume(memory, lowered.bytes).map_err(|_| broken())?;
+    let kbins = Kbins::new(head, lowered.table).ok_or_else(broken)?;
+    let mut payload = Streamed::over(source, work, opened.table, opened.payload_end, &options.limits);
+    let mut pages = PageTable::new(pages);
+    let placed = stages::place(
+        &mut payload,
+        (opened.name, opened.lnc),
+        &kbins,
+        &device,
+        &mut pages,
+        &mut arena,
+        options,
+    );
+    let plan = match &placed {
+        Ok(plan) => plan,
+        Err(error) => return Err(refused(*error, Some(&opened.table), &arena)),
+    };
+    peaks.arena = peaks.arena.max(arena.high_water());
+    let filled = stages::fill(&mut payload, plan, &device, scratch, options);
+    let passes = payload.passes().saturating_add(lowered.passes);
+    let passes = passes.saturating_sub(1);
+    let loaded = Loaded { plan, device: &device, kbin_bytes: lowered.bytes, passes, peaks };
+    let outcome = filled.map(|()| done(&loaded));
+    stages::unload(plan, &device, &mut pages);
+    outcome.map_err(|error| refused(error, Some(&opened.table), &arena))
+}
+
+/// S2 and S3; gives the product's place.
 #[inline(never)]
 fn phase_one<'a, S: Source>(
     source: &'a mut S,
     work: Workspace<'a>,
-    container: Container<'_>,
+    opened: &Opened<'_>,
     memory: &mut [u8],
     options: &Options,
     peaks: &mut Peaks,
-) -> Result<(Lowered, u32), Refused> {
+) -> Result<Lowered, Refused> {
     let mut arena = arena(memory)?;
-    let mut payload = Streamed::new(source, work, container, &options.limits)?;
+    let mut payload = Streamed::over(source, work, opened.table, opened.payload_end, &options.limits);
     let lowered = stages::parse(&mut payload, &mut arena, options)
         .and_then(|manifest| stages::lower(&mut payload, &manifest, &mut arena, options));
     peaks.arena = arena.high_water();
-    let passes = loader_core::source::Payload::passes(&payload);
-    lowered.map(|lowered| (lowered, passes)).map_err(|error| refused(error, Some(&container), &arena))
+    lowered.map_err(|error| refused(error, Some(&opened.table), &arena))
 }
 
 fn arena(memory: &mut [u8]) -> Result<Arena<'_>, Error> {

@@ -11,7 +11,7 @@ use loader_core::manifest::{self, Manifest};
 use loader_core::plan::pages::PageTable;
 use loader_core::plan::record::LoadParams;
 use loader_core::plan::{Plan, Request};
-use loader_core::source::Source;
+use loader_core::source::{Payload, Source};
 
 /// What phase one leaves behind in the arena.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +22,8 @@ pub struct Lowered {
     pub table: ArenaRef,
     /// What the file is for.
     pub arch: Arch,
+    /// Passes over the file so far.
+    pub passes: u32,
 }
 
 /// S0 and S1: header, digest, archive; the member table goes to its own arena.
@@ -66,7 +68,7 @@ pub fn lower<'m, S: Source>(
     let kbins = loader_core::lower::lower(payload, manifest, arena, limits, policy, &mut Ignored)?;
     // What has no architecture was refused.
     let arch = manifest.kelf().arch().unwrap_or(Arch::Sunda);
-    Ok(Lowered { bytes: arena.head_used(), table: kbins.place(), arch })
+    Ok(Lowered { bytes: arena.head_used(), table: kbins.place(), arch, passes: payload.passes() })
 }
 
 /// S4, first half: every block is taken.
@@ -76,16 +78,16 @@ pub fn lower<'m, S: Source>(
 #[inline(never)]
 pub fn place<'m, S: Source, D: Device>(
     payload: &mut Streamed<'_, 'm, S>,
+    (name, lnc_size): (&[u8], u32),
     kbins: &Kbins<'m>,
     device: &D,
     pages: &mut PageTable<'_>,
     arena: &mut Arena<'m>,
     options: &Options,
 ) -> Result<Plan<'m>, Error> {
-    let header = payload.container().header;
-    let lnc = options.policy.lnc.unwrap_or(header.lnc_size).max(1);
+    let lnc = options.policy.lnc.unwrap_or(lnc_size).max(1);
     let request = Request {
-        name: header.name.as_bytes(),
+        name,
         core: CoreId(options.core),
         vcore_size: u16::try_from(lnc).unwrap_or(u16::MAX),
         h_model: 1,

@@ -27,8 +27,8 @@ fn main() -> i32 {
 #[inline(never)]
 fn run() -> i32 {
     crate::planted::plant();
-    let Some(mut taken) = memory::take() else { return 2 };
-    match simulated(&mut taken) {
+    let Some(taken) = memory::take() else { return 2 };
+    match load_carried(taken) {
         Ok(()) => 0,
         Err(refused) => {
             let _ = writeln!(Out, "{refused}");
@@ -38,22 +38,20 @@ fn run() -> i32 {
 }
 
 #[inline(never)]
-fn simulated(taken: &mut memory::Taken) -> Result<(), Refused> {
-    let memory::Taken { buffers, slots } = taken;
-    let open = once(|arch: Arch| {
-        let flat = Config::flat(arch);
-        let config = Config { cores: 8, content: Content::Digest, profile: layout::profile(), ..flat };
-        Ok(LocalSim::new(config, Fixed::new(slots, &mut [], &mut [])))
-    });
+fn load_carried(taken: memory::Taken) -> Result<(), Refused> {
+    let memory::Taken { mut buffers, devices } = taken;
     let mut source = CARRIED;
-    load(&mut source, buffers, &layout::options(), open, |loaded| {
+    load(&mut source, &mut buffers, &layout::options(), |arch| open(arch, devices), |loaded| {
         let _ = print(&mut Out, loaded);
         let arch = loaded.device.config().arch;
         let _ = writeln!(Out, "device sim {arch}, hash {:#018x}", loaded.device.hash());
     })
 }
 
-/// Says that a closure that opens a device runs once, so that it may give away what it captured.
-fn once<D>(open: impl FnOnce(Arch) -> Result<D, Error>) -> impl FnOnce(Arch) -> Result<D, Error> {
-    open
+/// Makes the simulated device where its memory is.
+#[inline(never)]
+fn open(arch: Arch, devices: memory::Devices) -> Result<&'static LocalSim<'static>, Error> {
+    let flat = Config::flat(arch);
+    let config = Config { cores: 8, content: Content::Digest, profile: layout::profile(), ..flat };
+    Ok(devices.simulated.write(LocalSim::new(config, Fixed::new(devices.slots, &mut [], &mut []))))
 }

@@ -1,7 +1,6 @@
 //! The image as a static Linux binary: `IMAGE FILE [--device sim|/dev/neuronN] [--allow-opaque] [--core N]`.
 
 mod arguments;
-mod device;
 mod file;
 mod functions;
 mod start;
@@ -11,12 +10,12 @@ pub use system::exit;
 
 use crate::{layout, memory, stack};
 use arguments::{Arguments, Target};
+use core::cell::Cell;
 use core::fmt::Write;
-use device::Either;
 use file::File;
 use loader_core::arch::Arch;
 use loader_core::device::Device;
-use loader_core::error::{Error, Status};
+use loader_core::error::{Error, Stage, Status};
 use neffload_agent::{Options, Refused, load, print};
 use neuron_drivers::neuron::{Bare, LocalNeuron, Options as DeviceOptions, Paths};
 use neuron_drivers::sim::{Config, Content, Fixed, LocalSim};
@@ -49,14 +48,12 @@ fn run(arguments: &[*const u8]) -> i32 {
             return USAGE;
         }
     };
-    let Some(taken) = memory::take() else { return USAGE };
     let mut options = layout::options();
     options.core = arguments.core;
     if let Target::Real(_) = arguments.target {
         options.policy.strict = !arguments.allow_opaque;
     }
-    let outcome = load_onto(arguments.target, &mut file, taken, &options);
-    match outcome {
+    match &load_onto(arguments.target, &mut file, &options) {
         Ok(()) => 0,
         Err(refused) => {
             let _ = writeln!(Out(1), "{refused}");
@@ -72,35 +69,41 @@ fn exit_status(status: Status) -> i32 {
 
 /// Loads the file onto the device and says what came of it.
 #[inline(never)]
-fn load_onto(
-    target: Target,
-    file: &mut File,
-    mut taken: memory::Taken,
-    options: &Options,
-) -> Result<(), Refused> {
-    let memory::Taken { buffers, slots, blocks } = &mut taken;
-    let open = once(|arch: Arch| match target {
-        Target::Simulated => {
-            let flat = Config::flat(arch);
-            let config = Config { cores: 8, content: Content::Digest, profile: layout::profile(), ..flat };
-            Ok(Either::Simulated(LocalSim::new(config, Fixed::new(slots, &mut [], &mut []))))
-        }
-        Target::Real(index) => {
-            LocalNeuron::open(Bare, &Paths::LINUX, index, DeviceOptions::ALL, &mut **blocks).map(Either::Real)
-        }
-    });
-    load(file, buffers, options, open, |loaded| {
+fn load_onto(target: Target, file: &mut File, options: &Options) -> Result<(), Refused> {
+    let taken = memory::take().ok_or_else(|| Error::internal(Stage::Guard, "memory"))?;
+    let memory::Taken { mut buffers, devices } = taken;
+    let simulated = Cell::new(None);
+    load(file, &mut buffers, options, |arch| open(target, arch, devices, &simulated), |loaded| {
         let _ = print(&mut Out(1), loaded);
         let arch = loaded.device.arch();
-        let _ = match (loaded.device, target) {
-            (Either::Simulated(sim), _) => writeln!(Out(1), "device sim {arch}, hash {:#018x}", sim.hash()),
-            (_, Target::Real(index)) => writeln!(Out(1), "device /dev/neuron{index} {arch}"),
-            (Either::Real(_), Target::Simulated) => Ok(()),
+        let _ = match (target, simulated.get()) {
+            (Target::Real(index), _) => writeln!(Out(1), "device /dev/neuron{index} {arch}"),
+            (_, Some(hash)) => writeln!(Out(1), "device sim {arch}, hash {:#018x}", hash.hash()),
+            (Target::Simulated, None) => Ok(()),
         };
     })
 }
 
-/// Says that a closure that opens a device runs once, so that it may give away what it captured.
-fn once<D>(open: impl FnOnce(Arch) -> Result<D, Error>) -> impl FnOnce(Arch) -> Result<D, Error> {
-    open
+/// Makes the device for an architecture where its memory is; notes it if it is the simulated one.
+#[inline(never)]
+fn open(
+    target: Target,
+    arch: Arch,
+    devices: memory::Devices,
+    simulated: &Cell<Option<&'static LocalSim<'static>>>,
+) -> Result<&'static dyn Device, Error> {
+    match target {
+        Target::Simulated => {
+            let flat = Config::flat(arch);
+            let config = Config { cores: 8, content: Content::Digest, profile: layout::profile(), ..flat };
+            let storage = Fixed::new(devices.slots, &mut [], &mut []);
+            let device: &LocalSim<'_> = devices.simulated.write(LocalSim::new(config, storage));
+            simulated.set(Some(device));
+            Ok(device)
+        }
+        Target::Real(index) => {
+            let device = LocalNeuron::open(Bare, &Paths::LINUX, index, DeviceOptions::ALL, devices.blocks)?;
+            Ok(devices.real.write(device))
+        }
+    }
 }

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use loader_core::container::{Extent, Layer};
 use loader_core::plan::pages::Page;
 use neffload_agent::Buffers;
-use neuron_drivers::sim::Slot;
+use neuron_drivers::sim::{LocalSim, Slot};
 
 /// What the load needs, apart from arenas and devices: this is what `image.most_static` bounds.
 pub struct Working {
@@ -17,6 +17,8 @@ pub struct Working {
     extents: MaybeUninit<[Extent; layout::MEMORY_EXTENTS]>,
     scratch: [u8; layout::MEMORY_SCRATCH],
     pages: MaybeUninit<[Option<Page>; layout::MEMORY_PAGES]>,
+    #[cfg(target_os = "linux")]
+    real: MaybeUninit<neuron_drivers::neuron::LocalNeuron<'static, neuron_drivers::neuron::Bare>>,
     #[cfg(target_os = "linux")]
     blocks: MaybeUninit<[neuron_drivers::neuron::Block; layout::DEVICE_BLOCKS]>,
 }
@@ -50,6 +52,7 @@ impl<T> Once<T> {
 static MEMBERS: Once<[u8; layout::MEMORY_MEMBERS]> = Once::new([0; layout::MEMORY_MEMBERS]);
 static ARENA: Once<[u8; layout::MEMORY_ARENA]> = Once::new([0; layout::MEMORY_ARENA]);
 static SIMULATED: Once<MaybeUninit<[Slot; layout::DEVICE_BLOCKS]>> = Once::new(MaybeUninit::zeroed());
+static SIMULATED_STATE: Once<MaybeUninit<LocalSim<'static>>> = Once::new(MaybeUninit::zeroed());
 static WORKING: Once<Working> = Once::new(Working {
     input: [0; layout::MEMORY_INPUT],
     layers: MaybeUninit::zeroed(),
@@ -57,6 +60,8 @@ static WORKING: Once<Working> = Once::new(Working {
     extents: MaybeUninit::zeroed(),
     scratch: [0; layout::MEMORY_SCRATCH],
     pages: MaybeUninit::zeroed(),
+    #[cfg(target_os = "linux")]
+    real: MaybeUninit::zeroed(),
     #[cfg(target_os = "linux")]
     blocks: MaybeUninit::zeroed(),
 });
@@ -76,9 +81,20 @@ fn fill<T, const N: usize>(place: &mut MaybeUninit<[T; N]>, make: impl Fn() -> T
 pub struct Taken {
     /// What [`neffload_agent::load`] takes.
     pub buffers: Buffers<'static>,
-    /// Room for the simulated device's blocks.
+    /// What devices need.
+    pub devices: Devices,
+}
+
+/// Memory of the devices. They stand in it while they are used: no frame of the stack should hold one.
+pub struct Devices {
+    /// The simulated one.
+    pub simulated: &'static mut MaybeUninit<LocalSim<'static>>,
+    /// Room for its blocks.
     pub slots: &'static mut [Slot],
-    /// Room for the real device's blocks.
+    /// The real one.
+    #[cfg(target_os = "linux")]
+    pub real: &'static mut MaybeUninit<neuron_drivers::neuron::LocalNeuron<'static, neuron_drivers::neuron::Bare>>,
+    /// Room for its blocks.
     #[cfg(target_os = "linux")]
     pub blocks: &'static mut [neuron_drivers::neuron::Block],
 }
@@ -96,10 +112,13 @@ pub fn take() -> Option<Taken> {
         scratch: &mut working.scratch,
         pages: fill(&mut working.pages, || None),
     };
-    Some(Taken {
-        buffers,
+    let devices = Devices {
+        simulated: SIMULATED_STATE.take()?,
         slots: fill(SIMULATED.take()?, || Slot::EMPTY),
         #[cfg(target_os = "linux")]
+        real: &mut working.real,
+        #[cfg(target_os = "linux")]
         blocks: fill(&mut working.blocks, || neuron_drivers::neuron::Block::EMPTY),
-    })
+    };
+    Some(Taken { buffers, devices })
 }

@@ -108,12 +108,14 @@ impl Layout {
         if arena >= ram {
             return Err(format!("memory.arena and memory.members take {arena} bytes of image.ram {ram}"));
         }
-        let (stack, buffers) = (self.number("image", "stack"), self.number("core", "json_element"));
-        if let (Some(stack), Some(element)) = (stack, buffers)
-            && element.saturating_add(self.number("core", "json_keys").unwrap_or(0)) > stack / 2
+        let small = self.number("core", "small") == Some(1);
+        let (section, key) = if small { ("memory", "arena") } else { ("image", "stack") };
+        let (room, element) = (self.number(section, key), self.number("core", "json_element"));
+        if let (Some(room), Some(element)) = (room, element)
+            && element.saturating_add(self.number("core", "json_keys").unwrap_or(0)) > room / 2
         {
             return Err(format!(
-                "core.json_element and core.json_keys lie on the stack and take more than half of image.stack {stack}"
+                "core.json_element and core.json_keys take more than half of {section}.{key} {room}"
             ));
         }
         Ok(())

@@ -1,7 +1,7 @@
 use super::Layout;
 use std::path::Path;
 
-const HOST: &str = "[core]\njson_element = 8192 # a\njson_keys = 8192 # b\nsmall = 0 # c\n\n[device]\nkind = \"sim\" # d\nprofile = \"FLAT\" # e\n";
+const HOST: &str = "[core]\njson_element = 8192 # a\njson_keys = 8192 # b\nsources = 32 # b\nsmall = 0 # c\n\n[device]\nkind = \"sim\" # d\nprofile = \"FLAT\" # e\n";
 
 fn with(from: &str, to: &str) -> String {
     let text = HOST.replace(from, to);
@@ -33,7 +33,7 @@ fn a_number_without_a_reason_is_refused() {
 fn nonsense_is_a_sentence() {
     assert_eq!(
         with("json_element = 8192", "json_element = 12"),
-        "mine: core.json_element is 12; it must be 512 to 65536: Bytes of the buffer for one JSON value, on the stack of S2 and S3."
+        "mine: core.json_element is 12; it must be 512 to 65536: Bytes of the buffer for one JSON value: on the stack of S2 and S3, in the arena where `small` is 1."
     );
     assert_eq!(with("json_keys", "json_kays"), "mine: there is no key core.json_kays");
     assert_eq!(with("8192 # a", "many # a"), "line 2: `many` is no number of bytes or things");
@@ -42,7 +42,7 @@ fn nonsense_is_a_sentence() {
         "mine: device.profile is `ROUND`; it must be one of FLAT, DRIVER"
     );
     assert_eq!(with("\"FLAT\"", "7"), "mine: device.profile must be a name in quotes");
-    assert_eq!(with("small = 0", "json_keys = 0"), "line 4: core.json_keys is there twice");
+    assert_eq!(with("small = 0", "json_keys = 0"), "line 5: core.json_keys is there twice");
     assert!(with("small = 0 # c\n", "").starts_with("mine: core.small is missing: "));
     assert!(with("[device]", "[device").ends_with("a section ends with `]`"));
     assert!(with("kind = \"sim\"", "kind = \"sim").contains("has no closing quote"));
@@ -64,7 +64,7 @@ fn numbers_are_judged_together() {
         "mine: memory.arena and memory.members take 147456 bytes of image.ram 131072"
     );
     let large = text.replace("json_element = 1536", "json_element = 65536");
-    assert!(Layout::parse("mine", &large).unwrap_err().contains("more than half of image.stack"));
+    assert!(Layout::parse("mine", &large).unwrap_err().contains("more than half of memory.arena"));
 }
 
 #[test]

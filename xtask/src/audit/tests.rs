@@ -2,7 +2,6 @@
 
 use super::{Audited, allocators, dependencies, heap, links_without_panics, lists, panics, stack, unsafety};
 use crate::image::build::Variant;
-use crate::image::tests::needs_images;
 use loader_core::error::Error;
 use loader_core::source::Source;
 use neffload_tests::command::Scratch;
@@ -39,20 +38,17 @@ fn mutant_1_a_dependency_with_std() {
 
 #[test]
 fn mutant_2_an_allocator() {
-    needs_images!();
     names(&allocators(&mutant().elf), "__rust_alloc");
 }
 
 #[test]
 fn mutant_3_a_panic() {
-    needs_images!();
     names(&panics::against_the_list(&mutant().code).unwrap(), "planted_panic can panic");
     names(&links_without_panics(&["planted-panic"]).unwrap(), "planted_panic");
 }
 
 #[test]
 fn mutant_4_recursion_and_a_large_frame() {
-    needs_images!();
     let found = stack(&mutant().layout, &mutant().ledger);
     names(&found, "recursion: neffload_image::planted::recursion::planted_recursion");
     names(&found, "planted_frame");
@@ -92,6 +88,5 @@ fn mutant_6_unsafe_without_a_reason() {
 
 #[test]
 fn mutant_7_an_image_that_grew() {
-    needs_images!();
     names(&lists::sizes(&mutant().layout, &mutant().ledger).unwrap(), "agent-256k rodata");
 }

@@ -9,6 +9,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 /// A built image.
 #[derive(Debug)]
@@ -39,6 +40,9 @@ pub(crate) fn folder() -> PathBuf {
 /// # Errors
 /// What the build said, with the linker's refusal in it.
 pub(crate) fn build(path: &Path, layout: &Layout, variant: Variant<'_>) -> Result<Built> {
+    // Builds share a folder, so one waits for the other until what it made is kept.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let target = layout.text("image", "target").context("this is not the layout of an image")?;
     let toolchain = Toolchain::find(target)?;
     let package = variant.package.unwrap_or("image");
@@ -55,7 +59,8 @@ pub(crate) fn build(path: &Path, layout: &Layout, variant: Variant<'_>) -> Resul
         bail!("the image was not built: {}", String::from_utf8_lossy(&output.stderr).trim_end());
     }
     let made = folder().join("build").join(target).join("release").join("neffload-image");
-    keep(&made, &variant.features.iter().fold(layout.name.clone(), |name, feature| name + "." + feature))
+    let prefix = variant.package.map_or_else(String::new, |package| format!("{package}-"));
+    keep(&made, &variant.features.iter().fold(prefix + &layout.name, |name, feature| name + "." + feature))
 }
 
 /// Copies what was built to a name of its own, and strips a second copy.

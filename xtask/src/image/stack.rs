@@ -6,17 +6,41 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What calls through pointers can reach, as checked-in rules: `caller => part of the callee's name, …`. The
 /// first rule whose left side is part of the caller's name counts; a caller without one may reach every
 /// function that stands in a table of methods at the same offset, or whose address is taken.
+///
+/// Rules behind a line `[part of a name]` count first, and only below a function of that name: one walk over the
+/// archive serves all stages, but each stage listens to it with its own.
 #[derive(Debug, Default)]
-pub(crate) struct Rules(Vec<(String, Vec<String>)>);
+pub(crate) struct Rules {
+    general: Vec<Rule>,
+    below: Vec<(String, Vec<Rule>)>,
+}
+
+/// Part of a caller's name, and parts of its callees' names.
+type Rule = (String, Vec<String>);
 
 impl Rules {
     pub(crate) fn parse(text: &str) -> Self {
-        let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
-        Self(lines.filter_map(|line| line.split_once(" => ")).map(rule).collect())
+        let mut rules = Self::default();
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            if let Some(entry) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+                rules.below.push((entry.to_string(), Vec::new()));
+            } else if let Some(parts) = line.split_once(" => ") {
+                let list = rules.below.last_mut().map_or(&mut rules.general, |(_, rules)| rules);
+                list.push(rule(parts));
+            }
+        }
+        rules
     }
 
-    fn of(&self, caller: &str) -> Option<&[String]> {
-        self.0.iter().find(|(part, _)| caller.contains(part)).map(|(_, callees)| callees.as_slice())
+    /// The section that a function opens, else the one it is called in.
+    fn section(&self, function: &str, within: Option<usize>) -> Option<usize> {
+        self.below.iter().position(|(entry, _)| function.contains(entry)).or(within)
+    }
+
+    fn of(&self, caller: &str, section: Option<usize>) -> Option<&[String]> {
+        let own = section.and_then(|at| self.below.get(at)).map_or(&[][..], |(_, rules)| rules);
+        let mut all = own.iter().chain(&self.general);
+        all.find(|(part, _)| caller.contains(part)).map(|(_, callees)| callees.as_slice())
     }
 }
 
@@ -36,7 +60,7 @@ pub(crate) struct Path {
 pub(crate) struct Walker<'c> {
     code: &'c Code,
     rules: &'c Rules,
-    done: BTreeMap<u64, Path>,
+    done: BTreeMap<(u64, Option<usize>), Path>,
     open: Vec<u64>,
     /// Calls that lead back into a function that is open: recursion.
     pub(crate) cycles: BTreeSet<Vec<u64>>,
@@ -48,10 +72,10 @@ impl<'c> Walker<'c> {
     }
 
     /// Everything a function may call.
-    fn callees(&self, address: u64) -> BTreeSet<u64> {
+    fn callees(&self, address: u64, section: Option<usize>) -> BTreeSet<u64> {
         let Some(function) = self.code.functions.get(&address) else { return BTreeSet::new() };
         let mut all = function.calls.clone();
-        let rule = self.rules.of(&function.name);
+        let rule = self.rules.of(&function.name, section);
         let allowed = |target: &u64| {
             rule.is_none_or(|parts| parts.iter().any(|part| self.code.name(*target).contains(part)))
         };
@@ -71,17 +95,22 @@ impl<'c> Walker<'c> {
     /// The deepest path from a function, its own frame included. A call back into an open function is
     /// noted and counts nothing.
     pub(crate) fn deepest(&mut self, address: u64) -> Path {
-        if let Some(path) = self.done.get(&address) {
+        self.deepest_within(address, None)
+    }
+
+    fn deepest_within(&mut self, address: u64, within: Option<usize>) -> Path {
+        let section = self.rules.section(self.code.name(address), within);
+        if let Some(path) = self.done.get(&(address, section)) {
             return path.clone();
         }
         self.open.push(address);
         let mut below = Path::default();
-        for callee in self.callees(address) {
+        for callee in self.callees(address, section) {
             if let Some(from) = self.open.iter().position(|&open| open == callee) {
                 self.cycles.insert(self.open[from..].to_vec());
                 continue;
             }
-            let path = self.deepest(callee);
+            let path = self.deepest_within(callee, section);
             if path.bytes > below.bytes {
                 below = path;
             }
@@ -90,7 +119,7 @@ impl<'c> Walker<'c> {
         let frame = self.code.functions.get(&address).map_or(0, |function| function.frame);
         let mut path = Path { bytes: below.bytes + frame, calls: vec![address] };
         path.calls.extend(below.calls);
-        self.done.insert(address, path.clone());
+        self.done.insert((address, section), path.clone());
         path
     }
 }
@@ -138,5 +167,17 @@ mod tests {
         let rules = Rules::parse("# why\nf1 => f2, f7\n");
         assert_eq!(Walker::new(&code, &rules).deepest(1).bytes, 30);
         assert_eq!(Walker::new(&code, &Rules::default()).deepest(1).bytes, 100);
+    }
+
+    #[test]
+    fn rules_of_a_section_count_below_its_function() {
+        let mut code = graph(&[(1, 10, &[3]), (2, 10, &[3]), (3, 5, &[]), (4, 20, &[]), (5, 90, &[])]);
+        code.pointed = BTreeSet::from([4, 5]);
+        if let Some(function) = code.functions.get_mut(&3) {
+            function.indirect.insert(None);
+        }
+        let rules = Rules::parse("f3 => f4, f5\n[f1]\nf3 => f4\n");
+        let mut walker = Walker::new(&code, &rules);
+        assert_eq!((walker.deepest(1).bytes, walker.deepest(2).bytes), (35, 105));
     }
 }

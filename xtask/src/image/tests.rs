@@ -3,6 +3,7 @@
 use super::build::{Built, Variant, build, folder};
 use super::layout;
 use super::ledger::Ledger;
+use super::toolchain::Toolchain;
 use loader_core::container::{Algorithm, Extent, Hasher, Layer};
 use loader_core::limits::Limits;
 use loader_core::plan::pages::Page;
@@ -17,21 +18,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
-
-/// Whether the long forms are wanted, which build images: minutes of one processor.
-pub(crate) fn is_full() -> bool {
-    std::env::var_os("NEFFLOAD_FULL").is_some()
-}
-
-/// Ends a test that builds images where only the short forms are wanted.
-macro_rules! needs_images {
-    () => {
-        if !$crate::image::tests::is_full() {
-            neffload_tests::skip!("images are built by `cargo xtask test --full`");
-        }
-    };
-}
-pub(crate) use needs_images;
 
 /// The image of a layout, built once for all tests.
 fn image(name: &'static str) -> &'static Path {
@@ -105,7 +91,6 @@ fn is_legacy(file: &Path) -> bool {
 
 #[test]
 fn agent_256k_loads_every_file_onto_sim() {
-    needs_images!();
     let mut loaded = 0;
     for file in fixture_files().iter().chain(&real_files()).filter(|file| !is_legacy(file)) {
         let output = run("agent-256k", file, &[]);
@@ -122,7 +107,6 @@ fn agent_256k_loads_every_file_onto_sim() {
 
 #[test]
 fn the_opaque_slots_of_real_files_are_reported() {
-    needs_images!();
     let opaque = [("cayman-moe", 313), ("sunda-pointer", 85), ("cayman-lnc2-matmul", 0)];
     for (name, count) in opaque {
         let Some(file) =
@@ -137,7 +121,6 @@ fn the_opaque_slots_of_real_files_are_reported() {
 
 #[test]
 fn agent_64k_loads_the_two_small_real_files() {
-    needs_images!();
     for name in ["cayman-lnc2-matmul", "cayman-attention-dge"] {
         let Some(file) =
             real_files().into_iter().find(|file| file.file_stem().is_some_and(|stem| stem == name))
@@ -153,7 +136,6 @@ fn agent_64k_loads_the_two_small_real_files() {
 
 #[test]
 fn a_refusal_ends_with_the_status_number() {
-    needs_images!();
     let output = run("agent-256k", &fixture("inf1-1core"), &[]);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output).starts_with("refused, status 2: E204 "), "{}", text(&output));
@@ -178,7 +160,6 @@ fn with_variables(count: u64) -> Vec<u8> {
 
 #[test]
 fn a_file_that_needs_more_is_refused_with_the_exact_need() {
-    needs_images!();
     let scratch = Scratch::new("image-need");
     let (file, bytes) = (scratch.join("large.neff"), with_variables(2000));
     fs::write(&file, &bytes).unwrap();
@@ -201,7 +182,6 @@ fn simdrv() -> Option<PathBuf> {
 
 #[test]
 fn agent_256k_loads_through_the_kernel_driver() {
-    needs_images!();
     let Some(simdrv) = simdrv() else { skip!("neffload-simdrv is not built") };
     for file in fixture_files().iter().chain(&real_files()).filter(|file| !is_legacy(file)) {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
@@ -222,7 +202,6 @@ fn agent_256k_loads_through_the_kernel_driver() {
 
 #[test]
 fn a_real_device_takes_no_opaque_slots_unasked() {
-    needs_images!();
     let Some(simdrv) = simdrv() else { skip!("neffload-simdrv is not built") };
     let mut command = Command::new(simdrv);
     command.args(["--arch", "sunda", "--"]).arg(image("agent-256k")).arg(fixture("sunda-1core"));
@@ -233,7 +212,6 @@ fn a_real_device_takes_no_opaque_slots_unasked() {
 
 #[test]
 fn large_constants_stream_through_the_same_memory() {
-    needs_images!();
     let script = shared().map(|folder| folder.join("bench/make_big.py")).filter(|script| script.is_file());
     let (Some(script), Some(python)) = (script, python()) else { skip!("no make_big.py in the shared data") };
     let mebibytes = "512";
@@ -250,7 +228,6 @@ fn large_constants_stream_through_the_same_memory() {
 
 #[test]
 fn the_bare_metal_image_loads_its_file_under_qemu() {
-    needs_images!();
     let (path, layout) = layout(Path::new("cortex-m4")).unwrap();
     let built = match build(&path, &layout, Variant::default()) {
         Ok(built) => built,
@@ -276,20 +253,19 @@ fn the_bare_metal_image_loads_its_file_under_qemu() {
 
 #[test]
 fn nonsense_layouts_fail_while_the_image_is_built() {
-    needs_images!();
     let scratch = Scratch::new("image-nonsense");
     let text = fs::read_to_string(workspace().join("memory-layouts/agent-256k.toml")).unwrap();
     let path = scratch.join("agent-none.toml");
     fs::write(&path, text.replace("arena = 180224", "arena = 180225")).unwrap();
     // The whole build, not only the reader: cargo is asked directly.
-    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["build", "--release", "--target", "x86_64-unknown-linux-gnu", "--manifest-path"])
-        .arg(workspace().join("memory-layouts/image/Cargo.toml"))
-        .arg("--target-dir")
-        .arg(folder().join("nonsense"))
-        .env("NEFFLOAD_LAYOUT", &path)
-        .output()
-        .unwrap();
+    image("agent-256k");
+    let target = "x86_64-unknown-linux-gnu";
+    let toolchain = Toolchain::find(target).unwrap();
+    let mut command = toolchain.cargo();
+    command.args(["build", "--release", "--target", target, "--manifest-path"]);
+    command.arg(workspace().join("memory-layouts/image/Cargo.toml"));
+    command.arg("--target-dir").arg(folder().join("build"));
+    let output = command.env("NEFFLOAD_LAYOUT", &path).env("RUSTFLAGS", toolchain.flags()).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
     let sentence = "agent-none: memory.arena is 180225; it must be a multiple of 8";
@@ -313,7 +289,6 @@ fn the_page_on_embedding_shows_what_is_there() {
 
 #[test]
 fn the_examples_on_embedding_load() {
-    needs_images!();
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut rust = Command::new(&cargo);
     rust.args(["run", "--quiet", "--package", "neffload-agent", "--example", "embed", "--"]);

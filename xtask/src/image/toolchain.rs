@@ -6,6 +6,21 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Flags of every image.
+const FLAGS: [&str; 8] = [
+    "-Zemit-stack-sizes",
+    // Records are copied whole instead of field by field, which is a tenth of the code.
+    "-Zmir-enable-passes=-ScalarReplacementOfAggregates",
+    "-Crelocation-model=static",
+    "-Cforce-unwind-tables=no",
+    // A panic says nothing, so nobody reads where it was.
+    "-Zlocation-detail=none",
+    "-Zfmt-debug=none",
+    // SHA-256 as a loop, without the processor's instructions for it: a fiftieth of the code.
+    "--cfg=sha2_backend=\"soft\"",
+    "--cfg=sha2_backend_soft=\"compact\"",
+];
+
 /// A compiler that can build for a target.
 #[derive(Debug)]
 pub(crate) struct Toolchain {
@@ -73,12 +88,9 @@ impl Toolchain {
         command
     }
 
-    /// Flags of the compiler: frame sizes are emitted; records are copied whole instead of field by field,
-    /// which is a tenth of the code.
+    /// Flags of the compiler.
     pub(crate) fn flags(&self) -> String {
-        let mut flags = String::from(
-            "-Zemit-stack-sizes -Zmir-enable-passes=-ScalarReplacementOfAggregates -Crelocation-model=static -Cforce-unwind-tables=no",
-        );
+        let mut flags = FLAGS.join(" ");
         if let Some(linker) = self.debian.as_ref().filter(|_| self.bare) {
             flags += &format!(" -Clinker={} -Clinker-flavor=ld.lld", linker.display());
         }

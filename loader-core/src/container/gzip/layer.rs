@@ -166,7 +166,8 @@ impl Layer {
         if !matches!(self.state, State::Deflate) {
             return usize::MAX;
         }
-        let ahead = self.out.next_multiple_of(WINDOW).max(WINDOW).saturating_sub(self.out);
+        let ahead =
+            crate::bytes::pieces(self.out, WINDOW).max(1).saturating_mul(WINDOW).saturating_sub(self.out);
         let step = (ahead / MOST_PER_BYTE).saturating_sub(HELD_BACK).max(1);
         usize::try_from(step).unwrap_or(1)
     }
@@ -217,7 +218,7 @@ impl Layer {
         let before = self.out;
         let used = self.state(input);
         self.consumed = self.consumed.saturating_add(u64::try_from(used).unwrap_or(0));
-        if before.div_ceil(WINDOW) != self.out.div_ceil(WINDOW) {
+        if crate::bytes::pieces(before, WINDOW) != crate::bytes::pieces(self.out, WINDOW) {
             self.needed = self.consumed;
         }
         used

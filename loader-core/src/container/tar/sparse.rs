@@ -47,7 +47,7 @@ impl<'w> Extents<'w> {
 
     /// Extents of the old GNU form: pairs of 12-byte fields, ended by a NUL.
     pub(super) fn push_old(&mut self, raw: &[u8]) -> Result<(), Error> {
-        for pair in raw.chunks_exact(24) {
+        for pair in raw.as_chunks::<24>().0 {
             if pair.first() == Some(&0) {
                 break;
             }

@@ -38,6 +38,8 @@ enum Step {
     Text { map: TextMap, shape: Shape },
     /// The fill behind such a map.
     TextFill { left: u64, shape: Shape },
+    /// Content that no byte was asked for yet; `mapped` if a sparse map came before it.
+    Opened { body: Body, fill: u64, mapped: bool },
     /// Content.
     Body { body: Body, fill: u64 },
     /// Behind the end marker.
@@ -106,6 +108,10 @@ impl<'w> Tar<'w> {
         while !bytes.is_empty() && !self.ended() {
             let used = self.step(bytes, events).map_err(|error| self.place(error))?;
             bytes = bytes.get(used..).unwrap_or(&[]);
+            // Not where the headers are read: what takes the content need not stand on top of that.
+            if let Step::Opened { body, fill, .. } = self.step {
+                self.body(body, fill, events).map_err(|error| self.place(error))?;
+            }
         }
         Ok(())
     }
@@ -116,7 +122,10 @@ impl<'w> Tar<'w> {
         if !super::is_archive_fault(&error) {
             return error;
         }
-        let content = matches!(self.step, Step::Body { .. } | Step::Text { .. } | Step::TextFill { .. });
+        let content = matches!(
+            self.step,
+            Step::Opened { mapped: true, .. } | Step::Body { .. } | Step::Text { .. } | Step::TextFill { .. }
+        );
         error.at.offset = error.at.offset.or(Some(if content { self.draft.offset } else { self.position }));
         error.at.element = error.at.element.or(Some(self.entries));
         error
@@ -147,35 +156,20 @@ impl<'w> Tar<'w> {
                 }
                 Ok(self.took(piece.len()))
             }
-            Step::Pax { records, left, fill, fault } => {
-                let (piece, _) = split(bytes, *left);
-                *left = left.saturating_sub(wide(piece.len()));
-                let start = self.position.saturating_sub(records.taken());
-                if fault.is_none() {
-                    let fed = records.feed(piece, &mut self.special);
-                    *fault = fed.err().map(|error| error.offset(start.saturating_add(records.line())));
-                }
-                if *left == 0 {
-                    let fill = *fill;
-                    let done = fault.map_or_else(|| records.finish(&mut self.special), Err);
-                    done.map_err(|error| error.offset(error.at.offset.unwrap_or(start)))?;
-                    self.skip(fill, true);
-                }
-                Ok(self.took(piece.len()))
-            }
+            Step::Pax { .. } => self.pax_piece(bytes),
             Step::Text { map, shape } => {
                 let used = map.feed(bytes, &mut self.special.extents)?;
                 if map.done() {
                     let (rest, left) = map.rest()?;
                     let shape = Shape { stored: rest, ..*shape };
-                    self.text_fill(left, shape, events)?;
+                    self.text_fill(left, shape);
                 }
                 Ok(self.took(used))
             }
             Step::TextFill { left, shape } => {
                 let (piece, _) = split(bytes, *left);
                 let (left, shape) = (left.saturating_sub(wide(piece.len())), *shape);
-                self.text_fill(left, shape, events)?;
+                self.text_fill(left, shape);
                 Ok(self.took(piece.len()))
             }
             Step::Body { body, fill } => {
@@ -186,8 +180,29 @@ impl<'w> Tar<'w> {
                 }
                 Ok(self.took(used))
             }
+            Step::Opened { .. } => Ok(0),
             Step::Ended => Ok(bytes.len()),
         }
+    }
+
+    /// Takes bytes of a pax record's body.
+    #[inline(never)]
+    fn pax_piece(&mut self, bytes: &[u8]) -> Result<usize, Error> {
+        let Step::Pax { records, left, fill, fault } = &mut self.step else { return Ok(0) };
+        let (piece, _) = split(bytes, *left);
+        *left = left.saturating_sub(wide(piece.len()));
+        let start = self.position.saturating_sub(records.taken());
+        if fault.is_none() {
+            let fed = records.feed(piece, &mut self.special);
+            *fault = fed.err().map(|error| error.offset(start.saturating_add(records.line())));
+        }
+        if *left == 0 {
+            let fill = *fill;
+            let done = fault.map_or_else(|| records.finish(&mut self.special), Err);
+            done.map_err(|error| error.offset(error.at.offset.unwrap_or(start)))?;
+            self.skip(fill, true);
+        }
+        Ok(self.took(piece.len()))
     }
 
     fn took(&mut self, count: usize) -> usize {
@@ -199,7 +214,8 @@ impl<'w> Tar<'w> {
         self.step = if left == 0 { Step::Header } else { Step::Skip { left, tolerant } };
     }
 
-    /// Gathers one block and acts on it.
+    /// Gathers one block and acts on it. Not inlined: content streams by without this on the stack.
+    #[inline(never)]
     fn block<E: Events>(&mut self, bytes: &[u8], events: &mut E) -> Result<usize, Error> {
         let room = self.block.get_mut(self.have..).unwrap_or(&mut []);
         let count = room.len().min(bytes.len());
@@ -210,17 +226,17 @@ impl<'w> Tar<'w> {
         self.took(count);
         if self.have == BLOCK {
             self.have = 0;
-            let block = self.block;
             match self.step {
-                Step::OldMap => self.old_map(&block, events)?,
-                _ => self.header(&block, events)?,
+                Step::OldMap => self.old_map(events)?,
+                _ => self.header(events)?,
             }
         }
         Ok(count)
     }
 
-    fn header<E: Events>(&mut self, raw: &[u8; BLOCK], events: &mut E) -> Result<(), Error> {
-        let Ok(block) = Block::ref_from_bytes(raw) else { return Ok(()) };
+    /// Acts on the block where it lies.
+    fn header<E: Events>(&mut self, events: &mut E) -> Result<(), Error> {
+        let Ok(block) = Block::ref_from_bytes(&self.block) else { return Ok(()) };
         let offset = self.position.saturating_sub(wide(BLOCK));
         if self.first {
             if !block.plausible_first() {
@@ -237,20 +253,20 @@ impl<'w> Tar<'w> {
             return Err(refuse(ContainerCode::Checksum).offset(offset));
         }
         if matches!(block.kind, b'A' | b'g' | b'K' | b'L' | b'V' | b'X' | b'x') {
-            return self.special_header(block).map_err(|error| error.offset(offset));
+            let (kind, size) = (block.kind, block.size());
+            return self.special_header(kind, size).map_err(|error| error.offset(offset));
         }
         self.draft.read(block, start);
         self.pax_dialect &= self.draft.dialect == Dialect::Ustar;
-        if self.draft.dialect == Dialect::Gnu { self.gnu(raw, events) } else { self.member(events) }
+        if self.draft.dialect == Dialect::Gnu { self.gnu(events) } else { self.member(events) }
     }
 
-    fn special_header(&mut self, block: &Block) -> Result<(), Error> {
-        let kind = block.kind;
+    #[inline(never)]
+    fn special_header(&mut self, kind: u8, size: i64) -> Result<(), Error> {
         if !self.special.seen.mark(kind) {
             return Err(refuse(ContainerCode::Redundant).name(&[kind]));
         }
         self.pax_dialect = matches!(kind, b'x' | b'X' | b'g' | b'A');
-        let size = block.size();
         let most = match kind {
             b'L' | b'K' | b'V' => LONG,
             b'x' | b'X' => PAX,
@@ -291,8 +307,10 @@ impl<'w> Tar<'w> {
     }
 
     /// A GNU header may hold a real size and the start of a sparse map.
-    fn gnu<E: Events>(&mut self, raw: &[u8; BLOCK], events: &mut E) -> Result<(), Error> {
+    fn gnu<E: Events>(&mut self, events: &mut E) -> Result<(), Error> {
+        let raw = &self.block;
         let (real, map) = (raw.get(483..495).unwrap_or(&[]), raw.get(386..482).unwrap_or(&[]));
+        let more = raw.get(482) != Some(&0);
         if real.first() != Some(&0) {
             self.special.attributes.realsize = Some(super::number::field(real));
         }
@@ -300,12 +318,12 @@ impl<'w> Tar<'w> {
             return self.member(events);
         }
         self.special.extents.push_old(map)?;
-        self.more_map(raw.get(482) != Some(&0), events)
+        self.more_map(more, events)
     }
 
-    fn old_map<E: Events>(&mut self, raw: &[u8; BLOCK], events: &mut E) -> Result<(), Error> {
-        self.special.extents.push_old(raw.get(..504).unwrap_or(&[]))?;
-        self.more_map(raw.get(504) != Some(&0), events)
+    fn old_map<E: Events>(&mut self, events: &mut E) -> Result<(), Error> {
+        self.special.extents.push_old(self.block.get(..504).unwrap_or(&[]))?;
+        self.more_map(self.block.get(504) != Some(&0), events)
     }
 
     fn more_map<E: Events>(&mut self, more: bool, events: &mut E) -> Result<(), Error> {
@@ -335,33 +353,34 @@ impl<'w> Tar<'w> {
             Entry { index: self.entries, raw_name: name, kind, size, header_offset: self.draft.offset };
         remarks(&entry, attributes.sparse || !self.special.extents.is_empty(), events);
         events.entry(&entry)?;
-        self.content(shape, events)
-    }
-
-    /// Goes to the member's body.
-    fn content<E: Events>(&mut self, shape: Shape, events: &mut E) -> Result<(), Error> {
-        if shape.text_map {
-            self.special.extents.clear();
-            self.step = Step::Text { map: TextMap::new(shape.stored), shape };
-            return Ok(());
-        }
-        self.open_body(shape, events)
-    }
-
-    fn text_fill<E: Events>(&mut self, left: u64, shape: Shape, events: &mut E) -> Result<(), Error> {
-        if left == 0 {
-            return self.open_body(shape, events);
-        }
-        self.step = Step::TextFill { left, shape };
+        self.content(shape);
         Ok(())
     }
 
-    fn open_body<E: Events>(&mut self, shape: Shape, events: &mut E) -> Result<(), Error> {
+    /// Goes to the member's body.
+    fn content(&mut self, shape: Shape) {
+        if shape.text_map {
+            self.special.extents.clear();
+            self.step = Step::Text { map: TextMap::new(shape.stored), shape };
+        } else {
+            self.open_body(shape, false);
+        }
+    }
+
+    fn text_fill(&mut self, left: u64, shape: Shape) {
+        match left {
+            0 => self.open_body(shape, true),
+            _ => self.step = Step::TextFill { left, shape },
+        }
+    }
+
+    fn open_body(&mut self, shape: Shape, mapped: bool) {
         if shape.kind == Kind::Directory {
             self.next_member(shape.stored.saturating_add(shape.padding));
-            return Ok(());
+            return;
         }
-        self.body(Body::new(shape.disk, shape.stored), shape.padding, events)
+        let body = Body::new(shape.disk, shape.stored);
+        self.step = Step::Opened { body, fill: shape.padding, mapped };
     }
 
     /// Goes on with the content, or behind it.
@@ -402,7 +421,7 @@ impl<'w> Tar<'w> {
             Step::Long { .. } | Step::Pax { .. } => ContainerCode::CutMetadata,
             Step::OldMap => ContainerCode::SparseCut,
             Step::Text { .. } => ContainerCode::SparseText,
-            Step::Body { body, .. } => {
+            Step::Opened { body, .. } | Step::Body { body, .. } => {
                 return Err(self.place(refuse(ContainerCode::CutData).numbers(body.want(), 0)));
             }
         };

@@ -1,6 +1,7 @@
 //! Activation sets, DVE tables, carve-outs (lowering.md §5.6, §5.7, §5.10).
 
 use super::Emit;
+use crate::arena::ArenaRef;
 use crate::error::Error;
 use crate::lower::input::{ActSetIn, BlobIn, DveIn, Input};
 use crate::lower::record::{ActSet, ActSets, BlobKind, Carveout, CarveoutSetHdr, DveCfg, Kbin, Text};
@@ -17,8 +18,8 @@ impl<I: Input> Emit<'_, '_, I> {
         let sets = self.alloc::<ActSet>(count)?;
         let subject = self.subject;
         for (index, set) in (0..).zip(subject.input.act_sets(subject.sg)) {
-            let record = self.act_set(&set)?;
-            self.put_nth(sets, index, record)?;
+            let place = sets.nth::<ActSet>(index).ok_or_else(|| subject.broken("an array is full"))?;
+            self.act_set(place, &set)?;
         }
         kbin.act_function_sets = ActSets {
             sets,
@@ -29,16 +30,20 @@ impl<I: Input> Emit<'_, '_, I> {
         Ok(())
     }
 
-    fn act_set(&mut self, set: &ActSetIn<'_>) -> Result<ActSet, Error> {
+    /// Fills a zeroed record where it lies: it has 2 KiB.
+    fn act_set(&mut self, place: ArenaRef, set: &ActSetIn<'_>) -> Result<(), Error> {
         let bytes = |blob: BlobIn| U32::new(u32::try_from(blob.len).unwrap_or(u32::MAX));
-        Ok(ActSet {
-            name: Text::new(set.name).map_err(|_| self.subject.broken("a set name is too long"))?,
-            bkt_tbl: self.blob(BlobKind::ACT_BKT, Some(set.bkt), 0)?,
-            bkt_sz: bytes(set.bkt),
-            ctl_tbl: self.blob(BlobKind::ACT_CTL, Some(set.ctl), 0)?,
-            ctl_sz: bytes(set.ctl),
-            ..ActSet::default()
-        })
+        let subject = self.subject;
+        let (bkt, ctl) = (
+            self.blob(BlobKind::ACT_BKT, Some(set.bkt), 0)?,
+            self.blob(BlobKind::ACT_CTL, Some(set.ctl), 0)?,
+        );
+        let record = self.arena.get_mut::<ActSet>(place);
+        let record = record.ok_or_else(|| subject.broken("a record has no place"))?;
+        record.name = Text::new(set.name).map_err(|_| subject.broken("a set name is too long"))?;
+        (record.bkt_tbl, record.bkt_sz) = (bkt, bytes(set.bkt));
+        (record.ctl_tbl, record.ctl_sz) = (ctl, bytes(set.ctl));
+        Ok(())
     }
 
     #[inline(never)]

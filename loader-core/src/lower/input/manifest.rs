@@ -1,6 +1,6 @@
 //! The manifests of S2 as working sets.
 
-use super::profiles::{ProfileBuffers, Profiles};
+use super::profiles::{PROFILE_BYTES, Profiles, cutter};
 use super::{
     ActSetIn, BlobIn, CarveoutIn, DetailIn, DveIn, FileIn, FunctionIn, Input, LibraryIn, LowerSink, QueueIn,
     RankStep, Subgraph, Transfers, VarIn,
@@ -261,14 +261,22 @@ pub struct PayloadTransfers<'a, 'm, P> {
     pub manifest: &'a Manifest<'m>,
     /// What the files may cost.
     pub limits: &'a Limits,
+    /// [`PayloadTransfers::BYTES`] to read with.
+    pub memory: &'a mut [u8],
+}
+
+impl<P> PayloadTransfers<'_, '_, P> {
+    /// Bytes to read manifests and profiles with.
+    pub const BYTES: usize = manifest::BUFFER_BYTES + PROFILE_BYTES;
 }
 
 impl<'m, P: Payload<'m>> Transfers for PayloadTransfers<'_, 'm, P> {
     fn visit<S: LowerSink>(&mut self, sink: &mut S, notes: &mut dyn Notes) -> Result<(), Error> {
         let shared = RefCell::new(sink);
-        let mut buffers = ProfileBuffers::default();
-        let mut profiles = Profiles::new(*self.manifest, buffers.cutter(self.limits), Shared(&shared), notes);
-        manifest::visit_blocks_and(
+        let (memory, own) = self.memory.split_at_mut_checked(manifest::BUFFER_BYTES).unwrap_or_default();
+        let mut profiles = Profiles::new(*self.manifest, cutter(own, self.limits), Shared(&shared), notes);
+        manifest::visit_blocks_within(
+            memory,
             self.payload,
             self.manifest,
             self.limits,

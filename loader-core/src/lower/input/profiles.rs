@@ -17,22 +17,13 @@ const ELEMENT: usize = 64;
 /// Room for the keys of one path.
 const KEYS: usize = 512;
 
-/// Buffers of the reader.
-pub(super) struct ProfileBuffers {
-    element: [u8; ELEMENT],
-    keys: [u8; KEYS],
-}
+/// Bytes that the reader works with.
+pub(super) const PROFILE_BYTES: usize = ELEMENT + KEYS;
 
-impl Default for ProfileBuffers {
-    fn default() -> Self {
-        Self { element: [0; ELEMENT], keys: [0; KEYS] }
-    }
-}
-
-impl ProfileBuffers {
-    pub(super) fn cutter(&mut self, limits: &Limits) -> Cutter<'_> {
-        Cutter::new(limits, Memory { element: &mut self.element, keys: &mut self.keys })
-    }
+/// A cutter with its buffers in `memory`, which has [`PROFILE_BYTES`].
+pub(super) fn cutter<'b>(memory: &'b mut [u8], limits: &Limits) -> Cutter<'b> {
+    let (element, keys) = memory.split_at_mut_checked(ELEMENT).unwrap_or_default();
+    Cutter::new(limits, Memory { element, keys })
 }
 
 /// Visits the profile files of all activation sets.

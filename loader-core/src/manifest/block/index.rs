@@ -7,7 +7,7 @@ use super::super::record::{BlockRecord, DefRecord, TotalsRecord, block_flag};
 use super::super::table::Table;
 use super::super::verdict::{Rank, Section};
 use super::walk::{BlockUse, unescaped};
-use super::{BlockSource, SOURCES_DEFAULT, SOURCES_MARIANA, Transfer};
+use super::{BlockSource, SOURCES, SOURCES_DEFAULT, SOURCES_MARIANA, Transfer};
 use crate::arch::Arch;
 use crate::arena::{Arena, TailRef};
 use crate::error::{Error, ManifestCode, Name};
@@ -212,7 +212,8 @@ impl BlockUse for Indexing<'_, '_, '_> {
     }
 
     fn sources_max(&self) -> usize {
-        if self.indexer.arch == Some(Arch::Mariana) { SOURCES_MARIANA } else { SOURCES_DEFAULT }
+        let most = if self.indexer.arch == Some(Arch::Mariana) { SOURCES_MARIANA } else { SOURCES_DEFAULT };
+        most.min(SOURCES)
     }
 
     fn begin(&mut self, ordinal: u32) {

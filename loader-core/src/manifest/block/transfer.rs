@@ -4,7 +4,7 @@ use super::super::build::{Slot, fault, shown};
 use super::super::class::DmaOp;
 use super::end::{EndDraft, dtype_code};
 use super::key::OwnKey;
-use super::{Access, Constant, SOURCES_MARIANA, Transfer, Transpose};
+use super::{Access, Constant, SOURCES, Transfer, Transpose};
 use crate::error::{Error, ManifestCode, Name};
 use crate::json::{Element, Kind, Text};
 
@@ -38,7 +38,7 @@ pub(super) struct TransferDraft {
     pub(super) to: EndDraft,
     pub(super) from: EndDraft,
     pub(super) part: EndDraft,
-    parts: heapless::Vec<Access, SOURCES_MARIANA>,
+    parts: heapless::Vec<Access, SOURCES>,
     part_count: u32,
     part_error: Option<Error>,
     gather: Slot<bool>,

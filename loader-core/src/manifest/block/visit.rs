@@ -3,7 +3,7 @@
 use super::super::Manifest;
 use super::super::definition::Definition;
 use super::walk::{BlockUse, BlockWalk};
-use super::{BlockAt, BlockSink, BlockSource, SOURCES_MARIANA, Transfer};
+use super::{BlockAt, BlockSink, BlockSource, SOURCES, SOURCES_MARIANA, Transfer};
 use crate::error::{Error, Stage};
 use crate::json::{self, Cutter, Element, Kind, Path, Want};
 use crate::source::{MemberId, Visitor};
@@ -19,7 +19,7 @@ struct Place<'m> {
 /// Visits block files in archive order and feeds what they hold to the sink.
 pub(crate) struct BlockVisitor<'v, 'b, 'm, S> {
     manifest: Manifest<'m>,
-    cutter: Cutter<'b>,
+    cutter: &'v mut Cutter<'b>,
     sink: &'v mut S,
     /// The file being read.
     place: Option<Place<'m>>,
@@ -32,8 +32,7 @@ pub(crate) struct BlockVisitor<'v, 'b, 'm, S> {
 }
 
 impl<'v, 'b, 'm, S: BlockSink> BlockVisitor<'v, 'b, 'm, S> {
-    #[inline(never)]
-    pub(crate) const fn new(manifest: Manifest<'m>, cutter: Cutter<'b>, sink: &'v mut S) -> Self {
+    pub(crate) const fn new(manifest: Manifest<'m>, cutter: &'v mut Cutter<'b>, sink: &'v mut S) -> Self {
         let walk = BlockWalk::new();
         Self { manifest, cutter, sink, place: None, walk, has_dma: false, ordinal: 0, round: 0, again: false }
     }
@@ -140,7 +139,7 @@ impl<S: BlockSink> BlockUse for Deliver<'_, '_, S> {
     }
 
     fn sources_max(&self) -> usize {
-        SOURCES_MARIANA
+        SOURCES_MARIANA.min(SOURCES)
     }
 
     fn begin(&mut self, ordinal: u32) {

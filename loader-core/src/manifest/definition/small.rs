@@ -34,6 +34,7 @@ const FP8: Shape = Shape {
 };
 
 /// Reads `fp8_conversion_config`; a single missing key is 0 (manifests.md §12.1).
+#[inline(never)]
 pub(super) fn fp8(def: &mut DefRecord, value: Element<'_>) -> Result<(), Error> {
     let mut scratch = [0u8; SCRATCH];
     let entry: Fp8Entry = value
@@ -73,6 +74,7 @@ const CARVEOUT: Shape = Shape {
 };
 
 /// Reads one carve-out (manifests.md §10). A refusal is for the verdict; the outer error ends S2.
+#[inline(never)]
 pub(super) fn carveout(
     build: &mut Build<'_, '_>,
     def: &mut DefRecord,

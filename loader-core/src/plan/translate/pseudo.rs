@@ -191,7 +191,7 @@ impl Stream {
             let off = u64::from_le_bytes(bytes(slot, off));
             let mut note = self.note(code, NoteKind::RESOLVED, 0xC8);
             (note.operand, note.id, note.value) = (operand, word(slot, id).into(), off.into());
-            access(&code.kbin, word(slot, id), off, 0).map_err(|error| located(code, source, error))?;
+            access(code.kbin, word(slot, id), off, 0).map_err(|error| located(code, source, error))?;
             sink.note(note)?;
         }
         self.approximate(code, stand_in(slot), 0xC8, sink)

@@ -65,7 +65,7 @@ impl Stream {
         let source = self.counts.source;
         for (index, at) in (0u8..).zip(OPERANDS) {
             let Some((var, off)) = self.named(code, operand(slot, at))? else { continue };
-            let found = access(&code.kbin, var, off, 1).map_err(|error| located(code, source, error))?;
+            let found = access(code.kbin, var, off, 1).map_err(|error| located(code, source, error))?;
             match found {
                 Access::Bound(template) => {
                     put(slot, at, &template.to_le_bytes());
@@ -89,7 +89,7 @@ impl Stream {
     fn note_operands<S: Sink>(&self, code: &Code<'_>, slot: &Slot, sink: &mut S) -> Result<(), Error> {
         for (index, at) in (0u8..).zip(OPERANDS) {
             let Some((var, off)) = self.named(code, operand(slot, at))? else { continue };
-            access(&code.kbin, var, off, 1).map_err(|error| located(code, self.counts.source, error))?;
+            access(code.kbin, var, off, 1).map_err(|error| located(code, self.counts.source, error))?;
             let mut note = self.note(code, NoteKind::RESOLVED, 0xD4);
             (note.operand, note.id, note.value) = (index, var.into(), off.into());
             sink.note(note)?;
@@ -113,7 +113,7 @@ impl Stream {
             Operand::Register { id, table, .. } => {
                 // The variable must exist even though the offset is not known.
                 let var = if table { entry(id)? } else { id };
-                access(&code.kbin, var, 0, 0).map_err(|error| located(code, source, error))?;
+                access(code.kbin, var, 0, 0).map_err(|error| located(code, source, error))?;
                 Ok(None)
             }
             Operand::Immediate | Operand::Held | Operand::Unknown(_) => Ok(None),

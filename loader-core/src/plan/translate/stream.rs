@@ -49,8 +49,8 @@ impl Default for Stream {
 
 /// Bytes of the whole plain slots that `bytes` begins with.
 fn plain_prefix(bytes: &[u8]) -> usize {
-    let plain = |slot: &&[u8]| slot.first().is_some_and(|&opcode| pseudo_index(opcode).is_none());
-    bytes.chunks_exact(64).take_while(plain).count().saturating_mul(64)
+    let plain = |slot: &&Slot| slot.first().is_some_and(|&opcode| pseudo_index(opcode).is_none());
+    bytes.as_chunks::<64>().0.iter().take_while(plain).count().saturating_mul(64)
 }
 
 fn slots_in(bytes: &[u8]) -> u32 {
