@@ -26,5 +26,6 @@ codes! {
         Initialiser = 'D' 210, Timeout, "core {a} is being initialised by somebody who does not finish", "", "Reset the core.";
         PodElection = 'D' 211, Timeout, "the pod's election does not finish", "", "Try again later.";
         Driver = 'D' 212, Failure, "the driver refused {name}: errno {a}", "", "";
+        NotFreed = 'D' 213, Failure, "blocks that the driver did not take back at unload: {a}; of the first it said: {name}", "", "The kernel frees them when the process ends.";
     }
 }
