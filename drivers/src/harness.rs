@@ -11,13 +11,16 @@
 //! sandboxes, [`Unavailable`] says why.
 
 mod client;
+mod closing;
 mod direct;
 mod files;
 mod fuse;
 mod host;
 mod inside;
 mod launch;
+mod mapping;
 mod memfd;
+mod opening;
 mod paths;
 mod process;
 mod procfs;
@@ -39,4 +42,4 @@ pub use memfd::FileMemory;
 pub use process::ProcessMemory;
 pub use scratch::Scratch;
 pub use seccomp::Unavailable;
-pub use task::{fork_and, pend_sigterm, thread_cpu};
+pub use task::{fork_and, forward_signals, pend_sigterm, raise_descriptor_limit, thread_cpu};

@@ -36,6 +36,8 @@ pub const ENOTTY: i32 = 25;
 pub const EFBIG: i32 = 27;
 /// Injected failure of a mapping.
 pub const ENOSPC: i32 = 28;
+/// A path is longer than this loader makes them.
+pub const ENAMETOOLONG: i32 = 36;
 /// A notification device type that does not exist; a system call the kernel does not have.
 pub const ENOSYS: i32 = 38;
 /// A kernel-log text without terminator.

@@ -2,11 +2,15 @@
 //!
 //! The program's `/dev/neuron0` answers real system calls, its own and those of its children. No privileges,
 //! kernel module or device are needed; Linux with seccomp user notification is.
+#![deny(clippy::print_stdout, clippy::print_stderr, reason = "a reader that went away must not end the program")]
 
 use loader_core::arch::Arch;
-use neuron_drivers::harness::{Options, Shared, launch};
-use neuron_drivers::simdrv::{Config, Strictness, Version};
-use std::process::{Command, ExitCode};
+use neuron_drivers::harness::{Options, Shared, forward_signals, launch, raise_descriptor_limit};
+use neuron_drivers::simdrv::{Config, FaultPoint, Strictness, Version};
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, ExitCode, ExitStatus};
 
 const HELP: &str = "\
 Runs a program under the simulated Neuron driver.
@@ -19,36 +23,48 @@ Options:
       --driver VERSION   2.24, 2.27 or 2.30 (default 2.24)
       --device-dir DIR   directory of the nodes (default /dev)
       --reset-us N       virtual microseconds that a reset takes (default 1000)
+      --fault N[@K]      fault point N of the driver's description, at the K-th call that it concerns (default 1)
       --faithful         do what the driver does on harmful input, without a word
       --paranoid         answer harmful input with EIO
       --trace            print every request to standard error
       --books            print what processes still hold when all of them have ended
   -h, --help             this text
 
-Exit status: that of CMD; 2 for bad usage or where the kernel forbids the harness; 3 if CMD ended well but left
-something behind or did something that the driver does not check but punishes.
+Exit status: that of CMD, or 128 and the number of the signal that ended it; 2 for bad usage, where the kernel forbids
+the harness, or if CMD does not start; 3 if CMD ended well but left something behind or did something that the driver
+does not check but punishes.
 ";
+
+/// A line on standard error, if anybody reads it.
+macro_rules! say {
+    ($($text:tt)*) => {{
+        let _ = writeln!(std::io::stderr().lock(), $($text)*);
+    }};
+}
 
 struct Arguments {
     config: Config,
     options: Options,
+    faults: Vec<(FaultPoint, u64)>,
     trace: bool,
     books: bool,
-    command: Vec<String>,
+    command: Vec<OsString>,
 }
 
-fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
+fn parse(mut words: impl Iterator<Item = OsString>) -> Result<Arguments, String> {
     let mut arch = Arch::Cayman;
     let mut version = Version::V2_24;
     let mut parsed = Arguments {
         config: Config::new(arch),
-        options: Options::default(),
+        options: Options { bound: true, ..Options::default() },
+        faults: Vec::new(),
         trace: false,
         books: false,
         command: Vec::new(),
     };
     while let Some(word) = words.next() {
-        let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
+        let word = text(word)?;
+        let mut value = || text(words.next().ok_or_else(|| format!("{word} needs a value"))?);
         match word.as_str() {
             "--" => {
                 parsed.command = words.collect();
@@ -59,14 +75,11 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
                 let found = Arch::ALL.into_iter().find(|arch| arch.name() == name);
                 arch = found.ok_or_else(|| format!("no architecture {name}"))?;
             }
-            "--driver" => {
-                let name = value()?;
-                let found = Version::ALL.into_iter().find(|version| version.text().starts_with(&name));
-                version = found.ok_or_else(|| format!("no driver {name}; there are 2.24, 2.27 and 2.30"))?;
-            }
+            "--driver" => version = driver(&value()?)?,
             "--devices" => parsed.config.devices = number(&value()?, 1..=64)? as u32,
             "--reset-us" => parsed.config.reset_us = number(&value()?, 0..=u64::MAX / 2)?,
             "--device-dir" => parsed.options.device_dir = value()?.trim_end_matches('/').to_owned(),
+            "--fault" => parsed.faults.push(fault(&value()?)?),
             "--faithful" => parsed.config.strictness = Strictness::Faithful,
             "--paranoid" => parsed.config.strictness = Strictness::Paranoid,
             "--trace" => parsed.trace = true,
@@ -76,8 +89,33 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
         }
     }
     let Config { devices, reset_us, strictness, .. } = parsed.config;
-    parsed.config = Config { devices, reset_us, strictness, ..Config::with_version(arch, version) };
+    parsed.config =
+        Config { devices, reset_us, strictness, forget_freed: LARGE, ..Config::with_version(arch, version) };
     if parsed.command.is_empty() { Err("no program after --".into()) } else { Ok(parsed) }
+}
+
+/// Chunks of that many bytes are forgotten when they are freed, so that long sessions do not fill the host.
+const LARGE: u64 = 64 << 20;
+
+fn text(word: OsString) -> Result<String, String> {
+    word.into_string().map_err(|word| format!("{} is no text", word.to_string_lossy()))
+}
+
+/// A driver by its version, in full or as people say it.
+fn driver(name: &str) -> Result<Version, String> {
+    let short = |text: &'static str| text.splitn(3, '.').take(2).map(str::len).sum::<usize>() + 1;
+    let is = |version: &Version| name == version.text() || name == &version.text()[..short(version.text())];
+    let found = Version::ALL.into_iter().find(is);
+    found.ok_or_else(|| format!("no driver {name}; there are 2.24, 2.27 and 2.30"))
+}
+
+/// A fault point and the call at which it strikes.
+fn fault(name: &str) -> Result<(FaultPoint, u64), String> {
+    let (point, nth) = name.split_once('@').unwrap_or((name, "1"));
+    let point = number(point, 1..=36)?;
+    let nth = number(nth, 1..=u64::MAX)?;
+    let point = u8::try_from(point).ok().and_then(FaultPoint::new).filter(|point| !point.is_external());
+    Ok((point.ok_or("points 29 to 31 are signals, kills and other processes: send them yourself")?, nth))
 }
 
 fn number(text: &str, range: std::ops::RangeInclusive<u64>) -> Result<u64, String> {
@@ -85,59 +123,69 @@ fn number(text: &str, range: std::ops::RangeInclusive<u64>) -> Result<u64, Strin
 }
 
 /// Runs the program; its exit status, or a reason why there is none.
-fn run(arguments: &Arguments) -> Result<u8, String> {
+fn run(arguments: &mut Arguments) -> Result<u8, String> {
+    arguments.options.descriptors = raise_descriptor_limit();
     let shared = Shared::new(arguments.config).map_err(|error| format!("no memory file: {error}"))?;
+    for &(point, nth) in &arguments.faults {
+        shared.lock().driver.arm(point, nth);
+    }
     let Some((program, rest)) = arguments.command.split_first() else { return Err("no program".into()) };
+    let name = program.to_string_lossy();
     let mut command = Command::new(program);
     command.args(rest);
-    let mut launched =
-        launch(&shared, &arguments.options, &mut command).map_err(|error| error.to_string())?;
-    let status = launched.child.wait().map_err(|error| format!("{program}: {error}"))?;
-    launched.settle();
-    Ok(report(&shared, arguments, status.code()))
+    let launched = launch(&shared, &arguments.options, &mut command);
+    let (mut child, watch) = launched.map_err(|error| format!("{name}: {error}"))?.split();
+    forward_signals(Some(child.id()));
+    let status = child.wait().map_err(|error| format!("{name}: {error}"))?;
+    forward_signals(None);
+    watch.settle();
+    if let Some(signal) = status.signal() {
+        say!("neffload-simdrv: {name} was ended by signal {signal}");
+    }
+    Ok(report(&shared, arguments, status))
 }
 
 /// Prints what was asked for; the exit status.
-fn report(shared: &Shared, arguments: &Arguments, code: Option<i32>) -> u8 {
+fn report(shared: &Shared, arguments: &Arguments, status: ExitStatus) -> u8 {
     let host = shared.lock();
     if arguments.trace {
         for entry in host.driver.trace() {
-            eprintln!("[{}] {entry}", entry.tgid);
+            say!("[{}] {entry}", entry.tgid);
         }
     }
     let books = host.driver.books();
     if arguments.books {
-        eprintln!("neffload-simdrv: {books}");
+        say!("neffload-simdrv: {books}");
     }
     for violation in host.driver.violations() {
-        eprintln!("neffload-simdrv: {violation}");
+        say!("neffload-simdrv: {violation}");
     }
     for stop in &host.stops {
-        eprintln!("neffload-simdrv: process {}: the kernel would stop: {}", stop.tgid, stop.why);
+        say!("neffload-simdrv: process {}: the kernel would stop: {}", stop.tgid, stop.why);
     }
     let clean = books.are_empty() && host.driver.violations().is_empty() && host.stops.is_empty();
-    match code {
-        Some(0) if clean => 0,
-        Some(0) => 3,
-        Some(code) => u8::try_from(code & 0xFF).unwrap_or(1),
-        None => 1,
+    match (status.code(), status.signal()) {
+        (Some(0), _) if clean => 0,
+        (Some(0), _) => 3,
+        (Some(code), _) => u8::try_from(code & 0xFF).unwrap_or(1),
+        (None, signal) => u8::try_from(128 + signal.unwrap_or(0)).unwrap_or(u8::MAX),
     }
 }
 
 fn main() -> ExitCode {
-    match parse(std::env::args().skip(1)) {
+    match parse(std::env::args_os().skip(1)) {
         Err(reason) if reason.is_empty() => {
-            print!("{HELP}");
+            let _ = std::io::stdout().lock().write_all(HELP.as_bytes());
             ExitCode::SUCCESS
         }
         Err(reason) => {
-            eprintln!("neffload-simdrv: {reason}\n\n{HELP}");
+            say!("neffload-simdrv: {reason}\n\n{HELP}");
             ExitCode::from(2)
         }
-        Ok(arguments) => match run(&arguments) {
+        Ok(mut arguments) => match run(&mut arguments) {
             Ok(code) => ExitCode::from(code),
             Err(reason) => {
-                eprintln!("neffload-simdrv: {reason}");
+                say!("neffload-simdrv: {reason}");
                 ExitCode::from(2)
             }
         },

@@ -99,7 +99,7 @@ impl Sys for Direct {
         let fd = FIRST + table.next;
         match known {
             Some(Known::Text(text)) => {
-                let file = super::serve::text_file(&text).map_err(|_| EIO)?;
+                let file = super::opening::text_file(&text).map_err(|_| EIO)?;
                 table.texts.insert(fd, file);
             }
             Some(Known::Node(index)) => {
@@ -175,7 +175,7 @@ impl Sys for Direct {
     }
 
     unsafe fn munmap(&self, address: *mut u8, length: usize) {
-        self.shared.lock().driver.munmap(self.caller, address as u64, length as u64, None);
+        self.shared.lock().driver.munmap(self.caller, address as u64, length as u64);
         // SAFETY: the caller promises that the range is a mapping of its own.
         unsafe { libc::munmap(address.cast(), length) };
     }

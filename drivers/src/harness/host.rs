@@ -6,7 +6,7 @@ use crate::abi::errno::EIO;
 use crate::simdrv::{Caller, Config, Driver, OpenFlags, OpenId, Outcome};
 use std::io;
 use std::string::String;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::vec::Vec;
 
 /// The driver of a host, shared between front ends and a test.
@@ -39,6 +39,10 @@ pub struct Options {
     pub fence: Vec<(u64, u64)>,
     /// A request that is answered with 0 at once, without asking the driver: for measuring what a caller costs.
     pub silent: Option<u32>,
+    /// A launched program ends with the thread that launched it.
+    pub bound: bool,
+    /// Limit of descriptor numbers, soft and hard, that a launched program gets; `None` for this process's.
+    pub descriptors: Option<(u64, u64)>,
 }
 
 impl Default for Options {
@@ -51,6 +55,8 @@ impl Default for Options {
             pace: 1000,
             fence: Vec::new(),
             silent: None,
+            bound: false,
+            descriptors: None,
         }
     }
 }
@@ -65,6 +71,17 @@ pub struct Host {
 }
 
 impl Host {
+    /// Whether a descriptor, a message or a mapping anywhere still refers to an open file.
+    pub(super) fn is_held(&self, open: OpenId) -> bool {
+        self.driver.opened(open).is_some_and(|(device, _)| self.driver.device(device).memory().is_held(open.0))
+    }
+
+    /// Inodes of the devices' memory, by device.
+    pub(super) fn inodes(&self) -> Vec<(u64, u64)> {
+        let inode = |at| self.driver.device(at).memory().inode().unwrap_or_default();
+        (0..self.driver.config().devices).map(inode).collect()
+    }
+
     /// The raw result of a call; `None` if its caller sleeps. Where the kernel would stop, it is noted.
     fn settle(&mut self, caller: Caller, outcome: Outcome) -> Option<i64> {
         match outcome {
@@ -125,6 +142,15 @@ impl Shared {
             outcome = host.driver.ioctl(Caller { killed: true, ..caller }, open, request, argument, memory);
         }
         host.settle(caller, outcome)
+    }
+
+    /// As [`Self::lock`], unless somebody has it.
+    pub(super) fn try_lock(&self) -> Option<MutexGuard<'_, Host>> {
+        match self.0.try_lock() {
+            Ok(host) => Some(host),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// Exclusive access. A panic of another holder does not stop the driver.

@@ -4,8 +4,10 @@ use super::host::{Host, Options};
 use crate::map;
 use crate::simdrv::Config;
 use loader_core::arch::Arch;
+use std::borrow::Cow;
 use std::format;
 use std::string::String;
+use std::vec::Vec;
 
 /// What a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,13 +22,41 @@ pub(super) enum Known {
     Missing,
 }
 
-/// What `path` names here; `None` if it is not the harness's concern.
+/// The number in a name such as `neuron12`: as the kernel writes it, without sign or leading zero.
+fn index(name: &str) -> Option<u32> {
+    let number = name.strip_prefix("neuron")?;
+    let plain = number == "0" || !number.starts_with('0') && number.bytes().all(|byte| byte.is_ascii_digit());
+    number.parse().ok().filter(|_| plain)
+}
+
+/// An absolute path without empty parts, `.` and `..`. Links are not followed.
+pub(super) fn plain(path: &str) -> Cow<'_, str> {
+    let clean = !path.contains("//") && !path.contains("/.") && (path.len() == 1 || !path.ends_with('/'));
+    if clean {
+        return Cow::Borrowed(path);
+    }
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    let mut plain = String::new();
+    for part in parts {
+        plain.push('/');
+        plain.push_str(part);
+    }
+    Cow::Owned(plain)
+}
+
+/// What an absolute `path` names here; `None` if it is not the harness's concern.
 pub(super) fn look_up(path: &str, options: &Options, host: &Host) -> Option<Known> {
     let config = host.driver.config();
     if let Some(rest) = below(path, &options.device_dir)
-        && let Some(number) = rest.strip_prefix("neuron")
+        && let Some(index) = index(rest)
     {
-        let index: u32 = number.parse().ok()?;
         return Some(if index < config.devices { Known::Node(index) } else { Known::Missing });
     }
     if let Some(rest) = below(path, &options.module) {
@@ -48,8 +78,7 @@ fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
 /// driver-abi.md §13.1.
 fn sysfs(rest: &str, config: &Config, host: &Host) -> Known {
     let (device, file) = rest.split_once('/').unwrap_or((rest, ""));
-    let index = device.strip_prefix("neuron").and_then(|number| number.parse::<u32>().ok());
-    let Some(index) = index.filter(|index| *index < config.devices) else {
+    let Some(index) = index(device).filter(|index| *index < config.devices) else {
         return if rest.is_empty() { Known::Directory } else { Known::Missing };
     };
     let generation = if config.arch == Arch::Sunda { 2 } else { config.arch.number() };
@@ -65,5 +94,27 @@ fn sysfs(rest: &str, config: &Config, host: &Host) -> Known {
             Known::Text(format!("{first}\n"))
         }
         _ => Known::Missing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{index, plain};
+
+    #[test]
+    fn names_of_nodes() {
+        assert_eq!((index("neuron0"), index("neuron12")), (Some(0), Some(12)));
+        for bad in ["neuron", "neuron00", "neuron+0", "neuron-1", "neuron01", "neuron 1", "neuron1/", "zero0"] {
+            assert_eq!(index(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn plain_paths() {
+        for path in ["/dev/neuron0", "//dev/neuron0", "/dev/../dev/./neuron0", "/../dev//neuron0", "/dev/neuron0/"]
+        {
+            assert_eq!(plain(path), "/dev/neuron0", "{path}");
+        }
+        assert_eq!(plain("/"), "/");
     }
 }

@@ -18,14 +18,24 @@ pub struct Unavailable {
 impl fmt::Display for Unavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { step, error } = self;
-        match error.kind() {
-            io::ErrorKind::NotFound => write!(f, "{step}: {error}"),
-            _ => write!(f, "no seccomp user notification here: {step}: {error}"),
+        if *step == START {
+            return write!(f, "{step}: {error}");
+        }
+        write!(f, "no seccomp user notification here: {step}: {error}")?;
+        match error.raw_os_error() {
+            Some(libc::EBUSY) => f.write_str("; another harness or a sandbox around it has the only listener"),
+            _ => Ok(()),
         }
     }
 }
 
 impl std::error::Error for Unavailable {}
+
+/// The step at which it is the program that fails, not the harness.
+pub(super) const START: &str = "the program does not start";
+
+/// The steps of [`install`].
+pub(super) const STEPS: [&str; 2] = ["PR_SET_NO_NEW_PRIVS", "seccomp(NEW_LISTENER | WAIT_KILLABLE_RECV)"];
 
 /// A stopped system call.
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +118,7 @@ pub(super) fn install(code: &Program) -> Result<RawFd, (&'static str, i32)> {
     let errno = || io::Error::last_os_error().raw_os_error().unwrap_or(0);
     // SAFETY: no memory is passed.
     if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } != 0 {
-        return Err(("PR_SET_NO_NEW_PRIVS", errno()));
+        return Err((STEPS[0], errno()));
     }
     let program = libc::sock_fprog { len: code.0.len() as u16, filter: code.0.as_ptr().cast_mut() };
     // An ordinary signal must not abort a request: without the second flag the call would be issued twice.
@@ -116,7 +126,7 @@ pub(super) fn install(code: &Program) -> Result<RawFd, (&'static str, i32)> {
     // SAFETY: `program` points to `len` instructions that outlive the call.
     let fd =
         unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) };
-    if fd < 0 { Err(("seccomp(NEW_LISTENER | WAIT_KILLABLE_RECV)", errno())) } else { Ok(fd as RawFd) }
+    if fd < 0 { Err((STEPS[1], errno())) } else { Ok(fd as RawFd) }
 }
 
 /// A compiled filter.
@@ -180,22 +190,14 @@ impl Listener {
         unsafe { libc::ioctl(self.fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw const response) };
     }
 
-    /// Gives the caller a descriptor of `source`'s file; with `send`, also answers the call with its number.
-    pub(super) fn add_fd(
-        &self,
-        id: u64,
-        source: RawFd,
-        at: Option<i32>,
-        cloexec: bool,
-        send: bool,
-    ) -> Option<i32> {
-        let set = if at.is_some() { libc::SECCOMP_ADDFD_FLAG_SETFD } else { 0 };
-        let send = if send { libc::SECCOMP_ADDFD_FLAG_SEND } else { 0 };
+    /// Gives the caller a descriptor of `source`'s file and answers the call with its number; `None` if it gets none,
+    /// and the call is still to be answered.
+    pub(super) fn add_fd(&self, id: u64, source: RawFd, cloexec: bool) -> Option<i32> {
         let request = libc::seccomp_notif_addfd {
             id,
-            flags: (set | send) as u32,
+            flags: libc::SECCOMP_ADDFD_FLAG_SEND as u32,
             srcfd: source as u32,
-            newfd: at.unwrap_or(0) as u32,
+            newfd: 0,
             newfd_flags: if cloexec { libc::O_CLOEXEC as u32 } else { 0 },
         };
         // SAFETY: the structure is the one that the request reads.

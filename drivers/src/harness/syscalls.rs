@@ -1,5 +1,7 @@
 //! Which system calls stop, and what they mean.
 
+use libc::{EINVAL, ENODEV, ESPIPE};
+
 /// Index of `fcntl`'s command.
 pub(super) const ADDED_FLAGS_ARG: u32 = 1;
 
@@ -29,6 +31,7 @@ macro_rules! rules {
             (libc::SYS_mmap, Rule::Mmap),
             (libc::SYS_munmap, Rule::Always),
             (libc::SYS_openat, Rule::Always),
+            (libc::SYS_openat2, Rule::Always),
             (libc::SYS_close, Rule::Always),
             (libc::SYS_close_range, Rule::Always),
             (libc::SYS_dup, Rule::Always),
@@ -37,9 +40,19 @@ macro_rules! rules {
             (libc::SYS_faccessat, Rule::Always),
             (libc::SYS_faccessat2, Rule::Always),
             (libc::SYS_newfstatat, Rule::Always),
+            (libc::SYS_fstat, Rule::Always),
             (libc::SYS_statx, Rule::Always),
             (libc::SYS_execve, Rule::Always),
             (libc::SYS_execveat, Rule::Always),
+            (libc::SYS_lseek, Rule::Always),
+            (libc::SYS_pread64, Rule::Always),
+            (libc::SYS_pwrite64, Rule::Always),
+            (libc::SYS_preadv, Rule::Always),
+            (libc::SYS_pwritev, Rule::Always),
+            (libc::SYS_preadv2, Rule::Always),
+            (libc::SYS_pwritev2, Rule::Always),
+            (libc::SYS_ftruncate, Rule::Always),
+            (libc::SYS_fallocate, Rule::Always),
             $($extra),*
         ]
     };
@@ -49,6 +62,7 @@ macro_rules! rules {
 #[cfg(target_arch = "x86_64")]
 pub(super) const RULES: &[(libc::c_long, Rule)] = rules!(
     (libc::SYS_open, Rule::Always),
+    (libc::SYS_creat, Rule::Always),
     (libc::SYS_access, Rule::Always),
     (libc::SYS_stat, Rule::Always),
     (libc::SYS_lstat, Rule::Always),
@@ -59,19 +73,41 @@ pub(super) const RULES: &[(libc::c_long, Rule)] = rules!(
 #[cfg(target_arch = "aarch64")]
 pub(super) const RULES: &[(libc::c_long, Rule)] = rules!();
 
+/// A path argument: a user address, and the directory where a relative path begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PathAt {
+    pub(super) directory: i32,
+    pub(super) address: u64,
+}
+
+/// What a duplicating call asks for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Copy {
+    /// The lowest free number.
+    Lowest,
+    /// The lowest free number from there on.
+    From(i32),
+    /// That number, whatever it is now.
+    At(i32),
+}
+
 /// A stopped call, decoded.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Call {
-    Open { path: u64, flags: i32 },
-    Access { path: u64 },
-    Stat { path: u64, out: u64 },
-    Statx { path: u64, out: u64 },
+    Open { path: PathAt, flags: i32 },
+    Open2 { path: PathAt, how: u64, bytes: u64 },
+    Access { path: PathAt },
+    Stat { path: PathAt, flags: i32, out: u64 },
+    Statx { path: PathAt, flags: i32, out: u64 },
+    Fstat { fd: i32, out: u64 },
     Ioctl { fd: i32, request: u32, argument: u64 },
     Mmap { address: u64, length: u64, prot: i32, flags: i32, fd: i32, offset: u64 },
     Munmap { address: u64, length: u64 },
     Close { fd: i32 },
     CloseRange { first: u32, last: u32, flags: u32 },
-    Dup { fd: i32, at: Option<i32>, least: i32, cloexec: bool },
+    Dup { fd: i32, copy: Copy },
+    /// Something that the device has no operation for, and what the kernel says then.
+    Lacks { fd: i32, errno: i32 },
     Exec,
     Other,
 }
@@ -81,11 +117,21 @@ const fn int(argument: u64) -> i32 {
     argument as i32
 }
 
+const fn at(directory: u64, address: u64) -> PathAt {
+    PathAt { directory: int(directory), address }
+}
+
+#[cfg(target_arch = "x86_64")]
+const fn here(address: u64) -> PathAt {
+    PathAt { directory: libc::AT_FDCWD, address }
+}
+
 impl Call {
     pub(super) fn decode(nr: i64, args: &[u64; 6]) -> Self {
         let [a, b, c, d, e, f] = *args;
         match nr {
-            libc::SYS_openat => Self::Open { path: b, flags: int(c) },
+            libc::SYS_openat => Self::Open { path: at(a, b), flags: int(c) },
+            libc::SYS_openat2 => Self::Open2 { path: at(a, b), how: c, bytes: d },
             libc::SYS_ioctl => Self::Ioctl { fd: int(a), request: b as u32, argument: c },
             libc::SYS_mmap => {
                 Self::Mmap { address: a, length: b, prot: int(c), flags: int(d), fd: int(e), offset: f }
@@ -93,17 +139,25 @@ impl Call {
             libc::SYS_munmap => Self::Munmap { address: a, length: b },
             libc::SYS_close => Self::Close { fd: int(a) },
             libc::SYS_close_range => Self::CloseRange { first: a as u32, last: b as u32, flags: c as u32 },
-            libc::SYS_dup => Self::Dup { fd: int(a), at: None, least: 0, cloexec: false },
-            libc::SYS_dup3 => {
-                Self::Dup { fd: int(a), at: Some(int(b)), least: 0, cloexec: int(c) & libc::O_CLOEXEC != 0 }
-            }
-            libc::SYS_fcntl => {
-                Self::Dup { fd: int(a), at: None, least: int(c), cloexec: int(b) == libc::F_DUPFD_CLOEXEC }
-            }
-            libc::SYS_faccessat | libc::SYS_faccessat2 => Self::Access { path: b },
-            libc::SYS_newfstatat => Self::Stat { path: b, out: c },
-            libc::SYS_statx => Self::Statx { path: b, out: e },
+            libc::SYS_dup => Self::Dup { fd: int(a), copy: Copy::Lowest },
+            // Flags that do not exist, and the same number twice, are errors that close nothing.
+            libc::SYS_dup3 if a as u32 == b as u32 || c as u32 & !(libc::O_CLOEXEC as u32) != 0 => Self::Other,
+            libc::SYS_dup3 => Self::Dup { fd: int(a), copy: Copy::At(int(b)) },
+            libc::SYS_fcntl => Self::Dup { fd: int(a), copy: Copy::From(int(c)) },
+            libc::SYS_faccessat | libc::SYS_faccessat2 => Self::Access { path: at(a, b) },
+            libc::SYS_newfstatat => Self::Stat { path: at(a, b), flags: int(d), out: c },
+            libc::SYS_fstat => Self::Fstat { fd: int(a), out: b },
+            libc::SYS_statx => Self::Statx { path: at(a, b), flags: int(c), out: e },
             libc::SYS_execve | libc::SYS_execveat => Self::Exec,
+            libc::SYS_lseek => Self::Lacks { fd: int(a), errno: ESPIPE },
+            libc::SYS_pread64
+            | libc::SYS_pwrite64
+            | libc::SYS_preadv
+            | libc::SYS_pwritev
+            | libc::SYS_preadv2
+            | libc::SYS_pwritev2
+            | libc::SYS_ftruncate => Self::Lacks { fd: int(a), errno: EINVAL },
+            libc::SYS_fallocate => Self::Lacks { fd: int(a), errno: ENODEV },
             _ => Self::decode_old(nr, args),
         }
     }
@@ -112,10 +166,13 @@ impl Call {
     fn decode_old(nr: i64, args: &[u64; 6]) -> Self {
         let [a, b, ..] = *args;
         match nr {
-            libc::SYS_open => Self::Open { path: a, flags: int(b) },
-            libc::SYS_access => Self::Access { path: a },
-            libc::SYS_stat | libc::SYS_lstat => Self::Stat { path: a, out: b },
-            libc::SYS_dup2 => Self::Dup { fd: int(a), at: Some(int(b)), least: 0, cloexec: false },
+            libc::SYS_open => Self::Open { path: here(a), flags: int(b) },
+            libc::SYS_creat => {
+                Self::Open { path: here(a), flags: libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC }
+            }
+            libc::SYS_access => Self::Access { path: here(a) },
+            libc::SYS_stat | libc::SYS_lstat => Self::Stat { path: here(a), flags: 0, out: b },
+            libc::SYS_dup2 if a as u32 != b as u32 => Self::Dup { fd: int(a), copy: Copy::At(int(b)) },
             _ => Self::Other,
         }
     }

@@ -38,6 +38,8 @@ mod nr {
 /// "Relative to the current directory": paths here are absolute.
 const AT_FDCWD: isize = -100;
 const O_CLOEXEC: usize = 0o2_000_000;
+/// A pipe that lies where a node should be blocks without it; the driver does not look at it.
+const O_NONBLOCK: usize = 0o4000;
 const PROT_READ: usize = 1;
 const PROT_WRITE: usize = 2;
 const MAP_SHARED: usize = 1;
@@ -96,7 +98,7 @@ impl Sys for Bare {
             Access::Write => 1,
             Access::ReadWrite => 2,
         };
-        let args = [AT_FDCWD as usize, path.as_ptr() as usize, mode | O_CLOEXEC, 0, 0, 0];
+        let args = [AT_FDCWD as usize, path.as_ptr() as usize, mode | O_CLOEXEC | O_NONBLOCK, 0, 0, 0];
         // SAFETY: the path ends with a zero byte and lives until the call returns.
         value(unsafe { call(nr::OPENAT, args) }).map(|fd| Fd(fd as i32))
     }

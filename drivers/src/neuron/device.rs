@@ -4,6 +4,7 @@ use super::Neuron;
 use super::block::{Blocks, Table};
 use super::fault::Fault;
 use super::sys::Sys;
+use crate::abi::errno::{EINTR, EINVAL, ENOENT};
 use crate::abi::record::{
     MemAlloc, MemAllocV2, MemAllocV2MemType, MemAllocV2MemType64, MemAllocV2MemType64Pa, MemFree,
 };
@@ -84,8 +85,14 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Neuron<S, B, L> {
                 raw.nc_id.set(ask.nc);
                 $(raw.$field.set($value);)*
                 raw.mem_handle.set(at);
-                // SAFETY: the only address is that of `handle`, eight bytes that live through the call.
-                unsafe { self.dev.call_with(request, &mut raw) }?;
+                loop {
+                    // SAFETY: the only address is that of `handle`, eight bytes that live through the call.
+                    match unsafe { self.dev.call_with(request, &mut raw) } {
+                        // Interrupted before it did anything: a grant stores its handle, which is never 0.
+                        Err(fault) if fault.errno() == Some(EINTR) && handle == 0 => {}
+                        done => break done?,
+                    }
+                }
                 raw
             }};
         }
@@ -127,7 +134,7 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Neuron<S, B, L> {
                 }
                 Err(fault) if fault.is_unknown() && form + 1 < FORMS.len() => form += 1,
                 // A full handle table is no wrong handle here.
-                Err(fault) if fault.errno() == Some(crate::abi::errno::ENOENT) => {
+                Err(fault) if fault.errno() == Some(ENOENT) => {
                     return Err(DeviceError::OutOfMemory);
                 }
                 Err(fault) => return Err(fault.into()),
@@ -219,7 +226,11 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Device for Neuron<S, B, L> {
 
     fn free(&self, handle: MemHandle) -> Result<(), DeviceError> {
         let block = self.table.with(|table| table.get(handle))?;
-        let freed = self.free_driver(block.driver()).map_err(DeviceError::from);
+        // The handle is the only argument, so EINVAL, which older drivers answer with, is about it too.
+        let freed = self.free_driver(block.driver()).map_err(|fault| match fault.errno() {
+            Some(EINVAL | ENOENT) => DeviceError::BadHandle,
+            _ => fault.into(),
+        });
         // A block that the driver kept stays in the table: the caller may try again, and closing does.
         if matches!(freed, Ok(()) | Err(DeviceError::BadHandle)) {
             self.table.with(|table| table.leave(handle))?;

@@ -24,8 +24,10 @@ impl Sys for Libc {
             Access::Write => libc::O_WRONLY,
             Access::ReadWrite => libc::O_RDWR,
         };
+        // The driver does not look at O_NONBLOCK; a pipe that lies where the node should be blocks without it.
+        let flags = mode | libc::O_CLOEXEC | libc::O_NONBLOCK;
         // SAFETY: `path` ends with a zero byte; without O_CREAT there is no third argument.
-        let fd = raw(i64::from(unsafe { libc::open(path.as_ptr(), mode | libc::O_CLOEXEC) }));
+        let fd = raw(i64::from(unsafe { libc::open(path.as_ptr(), flags) }));
         i32::try_from(fd).ok().filter(|fd| *fd >= 0).map(Fd).ok_or_else(|| (-fd) as Errno)
     }
 

@@ -50,13 +50,46 @@ flat! {
     Semaphore: SEMAPHORE_READ, SEMAPHORE_WRITE, SEMAPHORE_INCREMENT, SEMAPHORE_DECREMENT;
 }
 
+/// Requests that are made again after EINTR: those that change nothing, and copies and fills, which store the same
+/// bytes in the same place. The driver itself never returns EINTR from a request (driver-abi.md §12.1); a filter or a tracer
+/// around the process may. Allocations are made again if the handle shows that nothing was granted. Claims and resets
+/// are not: their first attempt may have done its work.
+const REPEATABLE: [u32; 12] = [
+    req::COMPATIBLE_VERSION,
+    req::DEVICE_BASIC_INFO,
+    req::DRIVER_INFO_GET,
+    req::GET_LOGICAL_TO_PHYSICAL_NC_MAP,
+    req::POD_STATUS,
+    req::POD_STATUS_V2,
+    req::MEM_GET_PA,
+    req::MEM_GET_INFO,
+    req::MEM_BUF_COPY,
+    req::MEM_BUF_COPY64,
+    req::MEMSET64,
+    req::SEMAPHORE_READ,
+];
+
 impl<S: Sys> Node<S> {
+    /// Makes a request, again after EINTR if that is harmless.
+    ///
+    /// # Safety
+    /// As [`Sys::ioctl`], for as long as the call lasts.
+    unsafe fn issue(&self, request: u32, argument: *mut u8) -> Result<(), Fault> {
+        loop {
+            // SAFETY: the caller's promise is passed on unchanged.
+            let raw = unsafe { self.sys.ioctl(self.fd, request, argument) };
+            if raw != -i64::from(EINTR) || !REPEATABLE.contains(&request) {
+                return Fault::check(request, raw);
+            }
+        }
+    }
+
     /// A request whose record holds no address.
     pub(super) fn call<T: Flat>(&self, request: u32, record: &mut T) -> Result<(), Fault> {
         debug_assert!(T::REQUESTS.contains(&request), "the record belongs to another request");
         // SAFETY: the driver reads and writes at most the record's bytes (driver-abi.md §5), which are borrowed
         // for the call; the record carries no address that the driver would follow.
-        Fault::check(request, unsafe { self.sys.ioctl(self.fd, request, record.as_mut_bytes().as_mut_ptr()) })
+        unsafe { self.issue(request, record.as_mut_bytes().as_mut_ptr()) }
     }
 
     /// A request whose record holds addresses.
@@ -65,22 +98,17 @@ impl<S: Sys> Node<S> {
     /// Every address in the record must be valid for what the request does there, for the length of the call.
     pub(super) unsafe fn call_with<T: Record>(&self, request: u32, record: &mut T) -> Result<(), Fault> {
         // SAFETY: the record's own bytes are borrowed; the caller answers for the addresses inside.
-        Fault::check(request, unsafe { self.sys.ioctl(self.fd, request, record.as_mut_bytes().as_mut_ptr()) })
+        unsafe { self.issue(request, record.as_mut_bytes().as_mut_ptr()) }
     }
 
-    /// The physical address of a chunk. Repeated after a signal: it changes nothing.
+    /// The physical address of a chunk.
     pub(super) fn address(&self, handle: u64) -> Result<u64, Fault> {
         let mut address = 0u64;
         let mut raw = MemGetPa::default();
         raw.mem_handle.set(handle);
-        loop {
-            raw.pa.set(&raw mut address as u64);
-            // SAFETY: the only address is that of `address`, eight bytes that live through the call.
-            match unsafe { self.call_with(req::MEM_GET_PA, &mut raw) } {
-                Err(fault) if fault.errno() == Some(EINTR) => {}
-                done => return done.map(|()| address),
-            }
-        }
+        raw.pa.set(&raw mut address as u64);
+        // SAFETY: the only address is that of `address`, eight bytes that live through the call.
+        unsafe { self.call_with(req::MEM_GET_PA, &mut raw) }.map(|()| address)
     }
 
     /// Copies `bytes` into a chunk.

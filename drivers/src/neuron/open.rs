@@ -6,7 +6,7 @@ use super::fault::Fault;
 use super::node::Node;
 use super::sys::{Access, Fd, Sys};
 use super::{Neuron, Options};
-use crate::abi::errno::{EBUSY, EINTR, EINVAL, ENOENT, ENOTSUPP, ENXIO};
+use crate::abi::errno::{EBUSY, EINTR, EINVAL, ENAMETOOLONG, ENOENT, ENOTSUPP, ENXIO};
 use crate::abi::record::{
     CinitSet, CompatibleVersion, CrwlNcMap, CrwlNcMapExt, DeviceBasicInfo, DeviceDriverInfo, DeviceReady,
     DeviceReset, GetLogicalToPhysicalNcMap, PodStatus, PodStatusV2,
@@ -238,7 +238,7 @@ pub fn identify<S: Sys>(sys: S, paths: &Paths<'_>, index: u32) -> Result<Identit
 }
 
 fn open_lane<S: Sys>(sys: S, paths: &Paths<'_>, index: u32, access: Access) -> Result<Node<S>, Error> {
-    let path = paths.node(index).ok_or_else(|| error(DeviceCode::NoDevice))?;
+    let path = paths.node(index).ok_or_else(|| not_opened(paths.device_dir.as_bytes(), ENAMETOOLONG))?;
     match sys.open(path.as_c(), access) {
         Ok(fd) => Ok(Node { sys, fd }),
         Err(errno) => Err(not_opened(path.text(), errno)),
@@ -254,10 +254,7 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Neuron<S, B, L> {
     pub fn open(sys: S, paths: &Paths<'_>, index: u32, options: Options, blocks: B) -> Result<Self, Error> {
         let misc = open_lane(sys, paths, index, Access::Write)?;
         let opened = Self::claimed(&misc, options).and_then(|(identity, options)| {
-            let path = paths.node(index).ok_or_else(|| error(DeviceCode::NoDevice))?;
-            let fd =
-                sys.open(path.as_c(), Access::ReadWrite).map_err(|errno| not_opened(path.text(), errno))?;
-            let dev = Node { sys, fd };
+            let dev = open_lane(sys, paths, index, Access::ReadWrite)?;
             match Self::readied(&dev, options) {
                 Ok(()) => Ok((dev, identity, options)),
                 Err(error) => {

@@ -169,6 +169,9 @@ impl<M: Memory> Call<'_, M> {
         let raw: MemFree = self.arg()?;
         self.note("handle", raw.mem_handle.get());
         let chunk = self.chunk(raw.mem_handle.get())?;
+        if self.driver.is_out_of_order(self.open.device, &chunk) {
+            self.violation(What::ScratchpadOrder)?;
+        }
         self.driver.drop_chunk(self.open.device, chunk.base);
         Ok(0)
     }

@@ -118,8 +118,9 @@ pub struct Config {
     pub pod: Pod,
     /// Answer EINVAL to the newest form of every request family (fault point 32).
     pub old_forms_only: bool,
-    /// Forget what a chunk held when it is freed: keeps long runs small. The real driver does not.
-    pub forget_freed: bool,
+    /// Chunks of at least that many bytes forget what they held when they are freed, which keeps long runs small. The
+    /// real driver does not.
+    pub forget_freed: u64,
 }
 
 impl Config {
@@ -149,7 +150,7 @@ impl Config {
             max_handles: MAX_HANDLES,
             pod: Pod::Alone,
             old_forms_only: false,
-            forget_freed: false,
+            forget_freed: u64::MAX,
         }
     }
 

@@ -8,7 +8,7 @@ use super::fault::When;
 use super::memory::Memory;
 use super::trace::Kind;
 use super::violation::What;
-use crate::abi::errno::{EACCES, EBADF, EINVAL, EPERM};
+use crate::abi::errno::{EACCES, EBADF, EINVAL, ENOMEM, EPERM};
 use crate::abi::record::{DmabufFd, ResourceMmapInfo, VaPlacement};
 use crate::abi::value::{PAGE, mem_type, resource};
 use crate::map;
@@ -123,7 +123,11 @@ impl<M: Memory> Driver<M> {
                 return Err(Fail::Raw(raw));
             }
         }
-        let length = length.next_multiple_of(PAGE);
+        // As the kernel does it before the driver is asked.
+        let length = length.checked_next_multiple_of(PAGE).ok_or(Fail::errno(ENOMEM))?;
+        if length == 0 || !offset.is_multiple_of(PAGE) {
+            return fail(EINVAL);
+        }
         if let Some(plan) = self.plan_chunk(caller, file.device, length, offset)? {
             return Ok(self.track(caller, file.device, plan));
         }
@@ -149,7 +153,7 @@ impl<M: Memory> Driver<M> {
         let Some(&chunk) = self.devices[device].chunk_at(offset) else { return Ok(None) };
         let fits = match chunk.place {
             Place::Hbm(hbm) if chunk.kind == mem_type::CONTIGUOUS_SCRATCHPAD => {
-                chunk.base + length <= self.config.main_end(hbm)
+                chunk.base.checked_add(length).is_some_and(|end| end <= self.config.main_end(hbm))
             }
             _ => length == chunk.bytes,
         };
@@ -208,12 +212,11 @@ impl<M: Memory> Driver<M> {
         }
     }
 
-    /// `munmap` of exactly a mapped range drops its record; of another range changes nothing. The range is
-    /// found by its address, or by `offset` where the front end knows only that.
-    pub fn munmap(&mut self, caller: Caller, address: u64, length: u64, offset: Option<u64>) {
-        let length = length.next_multiple_of(PAGE);
+    /// `munmap` of exactly a mapped range drops its record; of another range changes nothing.
+    pub fn munmap(&mut self, caller: Caller, address: u64, length: u64) {
+        let Some(length) = length.checked_next_multiple_of(PAGE) else { return };
         let is = |mapped: &Mapped| {
-            let place = mapped.address != 0 && mapped.address == address || offset == Some(mapped.offset);
+            let place = mapped.address != 0 && mapped.address == address;
             mapped.tgid == caller.tgid && place && mapped.length == length
         };
         let found = self.devices.iter().flat_map(|device| &device.mappings).find(|mapped| is(mapped));

@@ -39,7 +39,14 @@ impl<M: Memory> Call<'_, M> {
 
     pub(super) fn post_metric(&mut self) -> Reply {
         let raw: PostMetric = self.arg()?;
-        if raw.data_size.get() > MAX_METRIC { fail(E2BIG) } else { Ok(0) }
+        if raw.data_size.get() > MAX_METRIC {
+            return fail(E2BIG);
+        }
+        let mut data = alloc::vec![0u8; raw.data_size.get() as usize];
+        match self.user.read(raw.data.get(), &mut data) {
+            0 => Ok(0),
+            missing => Err(self.unread(missing)),
+        }
     }
 
     /// Counters of firmware; all zero here.

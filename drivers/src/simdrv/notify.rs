@@ -6,11 +6,12 @@ use super::driver::Driver;
 use super::memory::Memory;
 use super::place::Ask;
 use crate::abi::errno::{EINVAL, ENOSYS};
-use crate::abi::record::{NotificationsInitV1, NotificationsInitV2, NotificationsInitWithReallocV2};
+use crate::abi::record::{
+    NotificationsInitV1, NotificationsInitV2, NotificationsInitWithReallocV2, Record,
+};
 use crate::abi::value::{NOTIFICATION_QUEUES, PAGE, nq_device};
 use alloc::boxed::Box;
 use loader_core::device::Place;
-use zerocopy::IntoBytes as _;
 
 /// The queues of a core or TOP_SP by number: type × 16 + engine; each names its chunk.
 #[derive(Clone, Debug)]
@@ -33,6 +34,41 @@ struct Wish {
     channel: u32,
     force: bool,
 }
+
+/// A newer form of the request.
+trait Form: Record + Default {
+    fn wish(&self) -> Wish;
+
+    fn grant(&mut self, offset: u64, handle: u32);
+}
+
+macro_rules! form {
+    ($record:ident, $raw:ident => $force:expr) => {
+        impl Form for $record {
+            fn wish(&self) -> Wish {
+                let $raw = self;
+                Wish {
+                    device: self.nq_dev_id.get(),
+                    kind: self.nq_dev_type.get(),
+                    nq_type: self.nq_type.get(),
+                    engine: self.engine_index.get(),
+                    size: self.size.get(),
+                    host: self.on_host_memory.get() != 0,
+                    channel: self.dram_channel.get(),
+                    force: $force,
+                }
+            }
+
+            fn grant(&mut self, offset: u64, handle: u32) {
+                self.mmap_offset.set(offset);
+                self.mem_handle.set(u64::from(handle));
+            }
+        }
+    };
+}
+
+form!(NotificationsInitV2, _raw => false);
+form!(NotificationsInitWithReallocV2, raw => raw.force_alloc_mem.get() != 0);
 
 impl<M: Memory> Driver<M> {
     pub(super) fn drop_core_queues(&mut self, device: usize, core: usize) {
@@ -61,49 +97,25 @@ impl<M: Memory> Call<'_, M> {
         };
         let (offset, _) = self.notification_queue(&wish)?;
         raw.mmap_offset.set(offset);
-        self.put_bytes(self.arg, raw.as_bytes())
+        self.put(&raw)
     }
 
     pub(super) fn notifications_v2(&mut self) -> Reply {
-        if self.driver.config.old_forms_only {
-            return fail(EINVAL);
-        }
-        let mut raw: NotificationsInitV2 = self.arg()?;
-        let wish = Wish {
-            device: raw.nq_dev_id.get(),
-            kind: raw.nq_dev_type.get(),
-            nq_type: raw.nq_type.get(),
-            engine: raw.engine_index.get(),
-            size: raw.size.get(),
-            host: raw.on_host_memory.get() != 0,
-            channel: raw.dram_channel.get(),
-            force: false,
-        };
-        let (offset, handle) = self.notification_queue(&wish)?;
-        raw.mmap_offset.set(offset);
-        raw.mem_handle.set(u64::from(handle));
-        self.put_bytes(self.arg, raw.as_bytes())
+        self.notifications::<NotificationsInitV2>()
     }
 
     pub(super) fn notifications_realloc(&mut self) -> Reply {
+        self.notifications::<NotificationsInitWithReallocV2>()
+    }
+
+    fn notifications<T: Form>(&mut self) -> Reply {
         if self.driver.config.old_forms_only {
             return fail(EINVAL);
         }
-        let mut raw: NotificationsInitWithReallocV2 = self.arg()?;
-        let wish = Wish {
-            device: raw.nq_dev_id.get(),
-            kind: raw.nq_dev_type.get(),
-            nq_type: raw.nq_type.get(),
-            engine: raw.engine_index.get(),
-            size: raw.size.get(),
-            host: raw.on_host_memory.get() != 0,
-            channel: raw.dram_channel.get(),
-            force: raw.force_alloc_mem.get() != 0,
-        };
-        let (offset, handle) = self.notification_queue(&wish)?;
-        raw.mmap_offset.set(offset);
-        raw.mem_handle.set(u64::from(handle));
-        self.put_bytes(self.arg, raw.as_bytes())
+        let mut raw: T = self.arg()?;
+        let (offset, handle) = self.notification_queue(&raw.wish())?;
+        raw.grant(offset, handle);
+        self.put(&raw)
     }
 
     fn slot(&mut self, wish: &Wish, number: usize) -> Result<&mut Option<u64>, Fail> {

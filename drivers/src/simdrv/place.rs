@@ -5,7 +5,6 @@ use super::device::{Chunk, Life};
 use super::dispatch::Fail;
 use super::driver::Driver;
 use super::memory::Memory;
-use super::violation::What;
 use crate::abi::errno::{ENOENT, ENOMEM};
 use crate::abi::value::{DATASTORE_BYTES, PAGE, mem_type};
 use crate::map;
@@ -105,6 +104,13 @@ impl<M: Memory> Driver<M> {
         }
     }
 
+    /// Whether a chunk is a page of a contiguous scratchpad that was not allocated last.
+    pub(super) fn is_out_of_order(&self, device: usize, chunk: &Chunk) -> bool {
+        let Place::Hbm(hbm) = chunk.place else { return false };
+        let cursor = self.devices[device].scratch[usize::from(hbm)];
+        chunk.kind == mem_type::CONTIGUOUS_SCRATCHPAD && cursor != chunk.base
+    }
+
     /// Frees a chunk, whoever owns it.
     pub(super) fn drop_chunk(&mut self, device: usize, base: u64) {
         let state = &mut self.devices[device];
@@ -115,15 +121,10 @@ impl<M: Memory> Driver<M> {
         if chunk.kind == mem_type::CONTIGUOUS_SCRATCHPAD
             && let Place::Hbm(hbm) = chunk.place
         {
-            let cursor = &mut state.scratch[usize::from(hbm)];
-            let in_order = *cursor == base;
             // Out of order the driver adds the size all the same, and later places are wrong.
-            *cursor += chunk.bytes;
-            if !in_order {
-                self.violate(chunk.tgid, crate::abi::request::MEM_FREE, What::ScratchpadOrder);
-            }
+            state.scratch[usize::from(hbm)] += chunk.bytes;
         }
-        if self.config.forget_freed {
+        if chunk.bytes >= self.config.forget_freed {
             self.devices[device].memory.forget(base, chunk.bytes);
         }
     }

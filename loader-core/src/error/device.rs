@@ -27,5 +27,6 @@ codes! {
         Initialiser = 'D' 210, Timeout, "core {a} is being initialised by somebody who does not finish", "a core that is ready", "Reset the core.";
         PodElection = 'D' 211, Timeout, "the pod's election does not finish", "an election that ends", "Try again later.";
         Driver = 'D' 212, Failure, "the driver refused {name}: errno {a}", "a request that the driver grants", remedy::DRIVER;
+        NotFreed = 'D' 213, Failure, "blocks that the driver did not take back at unload: {a}; of the first it said: {name}", "a driver that takes every block back", "The kernel frees them when the process ends.";
     }
 }

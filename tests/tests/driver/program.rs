@@ -1,11 +1,14 @@
 //! The unmodified `neffload` under the harness: real system calls of a program that knows of no test.
 
+mod clients;
 mod contend;
 mod devices;
+mod failures;
 mod faults;
 mod images;
 mod kill;
 mod mounted;
+mod runner;
 mod simdrv;
 mod trace;
 

@@ -9,7 +9,8 @@ use clap::Args;
 use loader_std::LoadError;
 use neuron_drivers::neuron::{Found, Identity, Libc, Paths, Text, devices, driver_version, identify};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Arguments of `devices`.
 #[derive(Args, Debug)]
@@ -38,6 +39,7 @@ struct Described {
 /// Runs `devices`.
 pub(crate) fn run(arguments: &DevicesArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let DevicesArguments { device_dir, sysfs, module, pci } = arguments;
+    look_into(Path::new(device_dir))?;
     let paths = Paths { device_dir, sysfs, module };
     let driver = driver_version(&Libc, &paths);
     let describe = |found: Found| {
@@ -62,6 +64,19 @@ pub(crate) fn run(arguments: &DevicesArguments, output: &mut Output) -> Result<A
     }
     let refused = all.iter().any(|device| device.identity.is_err());
     Ok(if refused { Answer::Refused } else { Answer::Done })
+}
+
+/// Whether nodes can be looked for at all: a folder that may not be entered hides them.
+fn look_into(folder: &Path) -> Result<(), Trouble> {
+    match fs::metadata(folder.join("neuron0")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Trouble::at(folder)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// A text from sysfs for people: whatever it is, it does not steer their terminal.
+fn plain(text: &str) -> String {
+    text.escape_debug().to_string()
 }
 
 /// One device of the document.
@@ -94,7 +109,7 @@ fn cores(device: &Described) -> Option<u32> {
 /// What there is when there is no node.
 fn nothing(driver: Option<&str>, folder: &str, on_bus: usize) -> String {
     let driver = match driver {
-        Some(version) => format!("driver {version} is loaded"),
+        Some(version) => format!("driver {} is loaded", plain(version)),
         None => "no driver is loaded".to_owned(),
     };
     match on_bus {
@@ -109,7 +124,7 @@ fn nothing(driver: Option<&str>, folder: &str, on_bus: usize) -> String {
 fn people(all: &[Described], driver: Option<&str>, output: &mut Output) -> Result<(), Trouble> {
     let style = output.style();
     let version =
-        driver.map_or_else(|| "of unknown version".to_owned(), |text| style.paint(Paint::Bold, text));
+        driver.map_or_else(|| "of unknown version".to_owned(), |text| style.paint(Paint::Bold, plain(text)));
     output.line(format_args!("driver {version}"))?;
     let columns = [
         ("  device", Align::Left),
@@ -123,7 +138,7 @@ fn people(all: &[Described], driver: Option<&str>, output: &mut Output) -> Resul
     for device in all {
         let dash = || "-".to_owned();
         let known = device.identity.as_ref().ok();
-        let instance = device.found.instance.as_ref().map(|text| text.as_str().to_owned());
+        let instance = device.found.instance.as_ref().map(|text| plain(text.as_str()));
         table.row([
             format!("  {}", device.path),
             known.map_or_else(dash, |known| known.arch.name().to_owned()),

@@ -83,7 +83,7 @@ fn refused(arguments: &DisasmArguments, refusal: &Refusal, output: &mut Output) 
         document.set("file", file.to_string()).set("error", document::error(refusal));
         output.document(&document)?;
     } else {
-        eprintln!("neffload: {file}: {refusal}");
+        say!("neffload: {file}: {refusal}");
     }
     Ok(Answer::Refused)
 }

@@ -116,6 +116,6 @@ fn refused(arguments: &InfoArguments, refusal: &Refusal, output: &mut Output) ->
         document.set("member", refusal.member.clone());
         output.document(&document)?;
     }
-    eprintln!("neffload: {}: {refusal}", arguments.file.display());
+    say!("neffload: {}: {refusal}", arguments.file.display());
     Ok(Answer::Refused)
 }

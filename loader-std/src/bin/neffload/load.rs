@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &LoadArguments, output: &mut Output) -> Result<Answ
         if let Outcome::Refused(refused) = outcome
             && let Some(table) = refused.usage_table()
         {
-            eprint!("{table}");
+            say_part!("{table}");
         }
     }
     let document = |outcome: &Outcome| outcome.document(&arguments.asked);

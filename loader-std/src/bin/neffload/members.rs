@@ -104,7 +104,7 @@ fn print_list(survey: &Survey, output: &mut Output) -> Result<(), Trouble> {
 fn refusal(error: Option<&Error>, output: &Output) -> Result<Answer, Trouble> {
     let Some(error) = error else { return Ok(Answer::Done) };
     if !output.json() {
-        eprintln!("{}", verdict::refusal_line(error, &NoNames, output.style()));
+        say!("{}", verdict::refusal_line(error, &NoNames, output.style()));
     }
     Ok(Answer::Refused)
 }
@@ -173,7 +173,7 @@ fn report(
         return output.document(&document);
     }
     for name in refused {
-        eprintln!("not written: `{}` is not a plain relative name", name.escape_debug());
+        say!("not written: `{}` is not a plain relative name", name.escape_debug());
     }
     output.line(format_args!("{} to {}", Count(written, "member"), arguments.folder.display()))
 }

@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &MemoryArguments, output: &mut Output) -> Result<An
         stage(&mut measured, page)?;
     }
     for refused in measured.iter().filter_map(|file| Some((file, file.estimate.as_ref().err()?))) {
-        eprintln!("neffload: {}", analyser_line(&refused.0.file, refused.1));
+        say!("neffload: {}", analyser_line(&refused.0.file, refused.1));
     }
     match (output.json(), &measured[..]) {
         (true, [file]) if one => output.document(&single(file))?,
@@ -74,7 +74,7 @@ fn stage(measured: &mut [Measured], page: Page) -> Result<(), Trouble> {
     for file in measured.iter_mut().filter(|file| file.estimate.is_ok()) {
         let staged = stager.load(Path::new(&file.file))?;
         if let Err(refused) = &staged {
-            eprintln!("neffload: {}: {refused}", file.file);
+            say!("neffload: {}: {refused}", file.file);
         }
         file.staged = Some(staged);
     }

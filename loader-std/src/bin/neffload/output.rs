@@ -80,7 +80,7 @@ impl Output {
     /// Prints a remark on standard error unless `--quiet`.
     pub(crate) fn remark(&self, text: impl fmt::Display) {
         if !self.quiet {
-            eprintln!("{text}");
+            say!("{text}");
         }
     }
 

@@ -165,7 +165,7 @@ fn refused(arguments: &PackArguments, why: &str, output: &mut Output) -> Result<
     if output.json() {
         output.document(Document::new("pack").set("error", why))?;
     }
-    eprintln!("neffload: {}: {why}", arguments.source.display());
+    say!("neffload: {}: {why}", arguments.source.display());
     Ok(Answer::Refused)
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<An
         let verified = match verify(arguments, path, &mut buffers, output) {
             Ok(verified) => verified,
             Err(trouble) => {
-                eprintln!("neffload: {trouble}");
+                say!("neffload: {trouble}");
                 rows.push(json!({ "file": path.display().to_string(), "error": trouble.to_string() }));
                 unread += 1;
                 continue;

@@ -3,12 +3,17 @@
 use crate::real;
 use neffload_tests::command::{Scratch, document, neffload, status};
 use neffload_tests::{fixture, skip};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
+/// `neffload-simdrv` as it was built with the tests.
+pub(super) fn binary() -> PathBuf {
+    PathBuf::from(neffload().get_program().to_string_lossy().into_owned() + "-simdrv")
+}
+
 /// Runs a command line under the simulated driver; `None` where the kernel has no user notification.
-fn simdrv(options: &[&str], program: &[&str]) -> Option<Output> {
-    let binary = neffload().get_program().to_string_lossy().into_owned() + "-simdrv";
-    let output = Command::new(binary).args(options).arg("--").args(program).output().unwrap();
+pub(super) fn simdrv(options: &[&str], program: &[&str]) -> Option<Output> {
+    let output = Command::new(binary()).args(options).arg("--").args(program).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     let forbidden = status(&output) == 2 && said.contains("no seccomp user notification");
     if forbidden {

@@ -4,7 +4,7 @@ use super::document::{Loaded, Outcome};
 use super::target::Target;
 use super::{Asked, LoadArguments};
 use crate::files::hold;
-use crate::output::Output;
+use crate::output::{Output, verdict};
 use crate::trouble::Trouble;
 use loader_core::arch::Arch;
 use loader_core::error::{Error, Stage};
@@ -14,6 +14,7 @@ use loader_std::dump::dump;
 use loader_std::file::Input;
 use loader_std::loader::{Prepared, StreamMemory, prepare, prepare_from, prepare_streamed};
 use loader_std::report::cores_json;
+use crate::inspect::NoNames;
 use loader_std::{LoadError, LoadOptions, Loader, Memory};
 use std::fs;
 use std::path::PathBuf;
@@ -33,7 +34,7 @@ pub(super) fn run(arguments: &LoadArguments, output: &Output) -> Result<Vec<Outc
         files.push(File { input, held, folder });
     }
     let options = arguments.asked.options();
-    let mut rounds = Rounds { arguments, options, loader: None, before: 0 };
+    let mut rounds = Rounds { arguments, output, options, loader: None, before: 0 };
     let outcomes = rounds.all(&mut files);
     rounds.trace();
     outcomes
@@ -50,6 +51,7 @@ struct File {
 
 struct Rounds<'a> {
     arguments: &'a LoadArguments,
+    output: &'a Output,
     options: LoadOptions,
     /// The device, once a file said which.
     loader: Option<Loader<Target>>,
@@ -88,9 +90,18 @@ impl Rounds<'_> {
             });
         }
         if let Err(error) = self.unload(&handles) {
-            outcomes.fill_with(|| Outcome::Refused(error.into()));
+            self.blame(&mut outcomes, error);
         }
         Ok(outcomes)
+    }
+
+    /// What went wrong while everything was given back: the verdict if nothing went wrong before, else a remark.
+    fn blame(&self, outcomes: &mut [Outcome], error: Error) {
+        if outcomes.iter().any(|outcome| matches!(outcome, Outcome::Refused(_))) {
+            let line = verdict::refusal_line(&error, &NoNames, self.output.style());
+            return self.output.remark(format_args!("and then: {line}"));
+        }
+        outcomes.fill_with(|| Outcome::Refused(error.into()));
     }
 
     fn load(&mut self, file: &mut File) -> Load {
@@ -132,7 +143,7 @@ impl Rounds<'_> {
             None => Ok(()),
         };
         if self.arguments.trace {
-            eprint!("{}", model.memory_log());
+            say_part!("{}", model.memory_log());
         }
         let ready = loader.acquire(model.h_nn())?.record().state.get() == STATE_READY;
         let loaded = Loaded {
@@ -152,6 +163,10 @@ impl Rounds<'_> {
         let Some(loader) = &self.loader else { return Ok(()) };
         for &handle in handles.iter().rev() {
             loader.unload(handle, Duration::ZERO)?;
+        }
+        // Of a load that was refused as well: what it had taken went back before.
+        if let Some(error) = loader.device().kept() {
+            return Err(error);
         }
         if loader.device().state() != self.before {
             return Err(Error::internal(Stage::Register, "unload left something on the device"));

@@ -3,12 +3,13 @@
 use super::watch::{self, Watched};
 use loader_core::arch::Arch;
 use loader_core::device::{AllocSpec, CoreId, DevAddr, Device, DeviceError, Granted, MemHandle};
-use loader_core::error::Error;
+use loader_core::error::{DeviceCode, Error, Stage};
 use neuron_drivers::abi::value::MAX_DEVICES;
 use neuron_drivers::neuron::{HostNeuron, Libc, Options, Paths, driver_version};
 use neuron_drivers::sim::HostSim;
 use serde_json::{Value, json};
 use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A device node by its path.
 #[derive(Clone, Debug)]
@@ -33,7 +34,7 @@ impl Node {
         let options = Options::covering(target, core, count);
         let device = HostNeuron::open(watch::watched(trace), &paths, self.index, options, Vec::new())?;
         let driver = driver_version(&Libc, &paths).map(|version| version.as_str().to_owned());
-        Ok(Held { device, path: self.to_string(), driver })
+        Ok(Held { device, path: self.to_string(), driver, kept: Mutex::default() })
     }
 }
 
@@ -49,6 +50,25 @@ pub(super) struct Held {
     device: HostNeuron<Watched>,
     path: String,
     driver: Option<String>,
+    /// Blocks that the driver did not take back, and what it said last.
+    kept: Mutex<Vec<(MemHandle, DeviceError)>>,
+}
+
+impl Held {
+    fn kept(&self) -> MutexGuard<'_, Vec<(MemHandle, DeviceError)>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives a block back and remembers a refusal, because whoever releases memory has nobody to tell.
+    fn free(&self, handle: MemHandle) -> Result<(), DeviceError> {
+        let freed = self.device.free(handle);
+        let mut kept = self.kept();
+        kept.retain(|(other, _)| *other != handle);
+        if let Err(error) = freed {
+            kept.push((handle, error));
+        }
+        freed
+    }
 }
 
 /// Either kind of device.
@@ -65,6 +85,15 @@ impl Target {
             Self::Sim(sim) => sim.hash(),
             Self::Neuron(held) => held.device.live() as u64,
         }
+    }
+
+    /// Why blocks were not given back, if some were not; told once.
+    pub(super) fn kept(&self) -> Option<Error> {
+        let Self::Neuron(held) = self else { return None };
+        let kept = core::mem::take(&mut *held.kept());
+        let (_, first) = kept.first()?;
+        let error = Error::new(Stage::Register, DeviceCode::NotFreed);
+        Some(error.numbers(kept.len() as u64, 0).name(said(*first).as_bytes()))
     }
 
     /// What a real device is, as in `load --json`; the command line says all about a simulated one.
@@ -85,8 +114,21 @@ impl Target {
     /// The operations of a simulated device, one line each; a real one's were printed when they happened.
     pub(super) fn print_operations(&self) {
         if let Self::Sim(sim) = self {
-            sim.with(|state| state.events().iter().for_each(|event| eprintln!("{event}")));
+            sim.with(|state| state.events().iter().for_each(|event| say!("{event}")));
         }
+    }
+}
+
+/// The driver's answer in a few words.
+fn said(error: DeviceError) -> String {
+    match error {
+        DeviceError::Io(errno) => format!("errno {errno}"),
+        DeviceError::Positive(number) => format!("{number}"),
+        DeviceError::BadHandle => "no such handle".to_owned(),
+        DeviceError::OutOfMemory => "errno 12".to_owned(),
+        DeviceError::TimeoutOrRing => "errno 1".to_owned(),
+        DeviceError::OutOfRange => "errno 7".to_owned(),
+        _ => "errno 22".to_owned(),
     }
 }
 
@@ -134,7 +176,10 @@ impl Device for Target {
     }
 
     fn free(&self, handle: MemHandle) -> Result<(), DeviceError> {
-        either!(self, device => device.free(handle))
+        match self {
+            Self::Sim(sim) => sim.free(handle),
+            Self::Neuron(held) => held.free(handle),
+        }
     }
 
     fn write(&self, handle: MemHandle, at: u64, bytes: &[u8]) -> Result<(), DeviceError> {

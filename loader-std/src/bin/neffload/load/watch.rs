@@ -28,7 +28,7 @@ fn count(line: &Line<'_>) {
 }
 
 fn print(line: &Line<'_>) {
-    eprintln!("{line}");
+    say!("{line}");
     count(line);
 }
 

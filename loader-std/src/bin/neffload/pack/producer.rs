@@ -104,7 +104,7 @@ pub(super) fn refused(
         )?;
     }
     for broken in broken {
-        eprintln!("neffload: {}: {broken}", arguments.source.display());
+        say!("neffload: {}: {broken}", arguments.source.display());
     }
     Ok(Answer::Refused)
 }
