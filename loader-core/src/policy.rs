@@ -1,6 +1,7 @@
 //! Choices that the specification leaves to the host, each with the ruling that set its default.
 
 use crate::arch::Arch;
+use crate::container::Header;
 
 /// Values that replace those of a file's `fp8_conversion_config` (manifests.md §12.1): the reference reads them
 /// from the environment, a caller of the core states them.
@@ -141,6 +142,15 @@ impl Policy {
         call_frame_slots: 0,
         lower_dge_kinds: false,
     };
+}
+
+impl Policy {
+    /// The same with the host's logical-core size stated: where nobody named it, the file's, of which 0 means 1
+    /// (R24). A load judges by this one, so that a file with more subgraphs than cores is refused by S2.
+    #[must_use]
+    pub fn of_file(self, header: &Header) -> Self {
+        Self { lnc: Some(self.lnc.unwrap_or(header.lnc_size).max(1)), ..self }
+    }
 }
 
 impl Default for Policy {

@@ -22,7 +22,8 @@ pub(crate) fn run(seconds: u32, only: Option<&str>) -> Result<()> {
         }
         println!("== {name}: {seconds} s");
         let status = Command::new("cargo")
-            .args(["+nightly", "fuzz", "run", "--fuzz-dir"])
+            // The core has no `unsafe` for the address sanitizer to watch, and runs several times as fast without it.
+            .args(["+nightly", "fuzz", "run", "--sanitizer", "none", "--fuzz-dir"])
             .arg(&folder)
             .arg(name)
             .args(["--", "-print_final_stats=1", "-timeout=20", "-rss_limit_mb=2048"])

@@ -18,18 +18,24 @@ codes! {
         MemberAbsent = 'N' 108, Invalid, "{name} not found", "", "";
         /// Ours.
         KeyAbsent = 'N' 109, Invalid, "key {name} is missing", "", "";
-        /// Ours; second name: what was found.
-        KeyType = 'N' 110, Invalid, "key {name} is {name2}", "the type that manifests.md gives", "";
+        /// Ours; second name: what it should be. Of a list, an item may be meant: see the place.
+        KeyType = 'N' 110, Invalid, "key {name} is not {name2}", "the type that manifests.md gives", "";
         /// Ours.
         BadPattern = 'N' 111, Invalid, "{name} is not a regular expression", "", "";
         /// Ours.
         NoGetter = 'N' 112, Invalid, "NeffInfo has no getter {name}", "", "`neffload info --help` lists the getters.";
         /// Ours.
         NoArgument = 'N' 113, Invalid, "getter {name} needs an argument", "a regular expression", "";
+        /// Ours.
+        UnsupportedPattern = 'N' 114, Invalid, "{name} uses look-around or a backreference, which are not supported", "a regular expression without them", "";
+        /// Ours: the highest rank of `src_target_pairs` is 2^64 - 1.
+        WorldTooLarge = 'N' 115, Invalid, "the world size after rank {a} does not fit 64 bits", "ranks below {a}", "";
         NoHeader = 'M' 101, Invalid, "no NEFF header followed by a gzipped tar", "", "";
         UnreadablePayload = 'M' 102, Invalid, "unreadable NEFF payload ({name})", "", "";
         UnexpectedLayout = 'M' 103, Invalid, "unexpected NEFF layout ({name})", "", "";
         /// Ours.
         BadPageSize = 'M' 104, Invalid, "scratchpad page size {name} is not usable", "a whole number of MiB above 0, below 4 GiB", "";
+        /// Ours (manifests.md §23: checked arithmetic).
+        FigureOverflow = 'M' 105, Invalid, "{name} would exceed 64 bits", "sizes of a real device", "";
     }
 }

@@ -48,7 +48,8 @@ pub fn parse<'m, S: Source>(
     arena: &mut Arena<'m>,
     options: &Options,
 ) -> Result<Manifest<'m>, Error> {
-    manifest::parse(payload, arena, &options.limits, &options.policy, &mut Ignored)
+    let policy = options.policy.of_file(&payload.container().header);
+    manifest::parse(payload, arena, &options.limits, &policy, &mut Ignored)
 }
 
 /// S3: the kbins.
@@ -62,8 +63,8 @@ pub fn lower<'m, S: Source>(
     arena: &mut Arena<'m>,
     options: &Options,
 ) -> Result<Lowered, Error> {
-    let (limits, policy) = (&options.limits, &options.policy);
-    let kbins = loader_core::lower::lower(payload, manifest, arena, limits, policy, &mut Ignored)?;
+    let policy = options.policy.of_file(&payload.container().header);
+    let kbins = loader_core::lower::lower(payload, manifest, arena, &options.limits, &policy, &mut Ignored)?;
     // What has no architecture was refused.
     let arch = manifest.kelf().arch().unwrap_or(Arch::Sunda);
     Ok(Lowered { bytes: arena.head_used(), table: kbins.place(), arch })

@@ -54,7 +54,7 @@ fn main() -> ExitCode {
         Ok(answer) => answer.into(),
         Err(trouble) if trouble.is_closed_pipe() => ExitCode::SUCCESS,
         Err(trouble) => {
-            eprintln!("neffload: {trouble}");
+            output::shown::complain(format_args!("neffload: {trouble}"));
             ExitCode::from(2)
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::Answer;
 use crate::inspect::NoNames;
-use crate::output::{Align, Count, Document, Output, Size, Table, verdict};
+use crate::output::{Align, Count, Document, Output, Size, Style, Table, shown, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::error::{ContainerCode, Error, Stage};
@@ -62,7 +62,7 @@ fn look(path: &Path, ask: Ask, output: &Output) -> Result<Survey, Trouble> {
     let mut progress = output.progress("reading", input.len());
     let told = |done| progress.set(done);
     survey(&mut input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT, ask, told)
-        .map_err(|error| Trouble::Usage(format!("{}: {error}", path.display())))
+        .map_err(|error| Trouble::Usage(format!("{}: {error}", shown::path(path))))
 }
 
 /// Runs `members`.
@@ -105,7 +105,7 @@ fn print_list(survey: &Survey, output: &mut Output) -> Result<(), Trouble> {
 fn refusal(error: Option<&Error>, output: &Output) -> Result<Answer, Trouble> {
     let Some(error) = error else { return Ok(Answer::Done) };
     if !output.json() {
-        eprintln!("{}", verdict::refusal_line(error, &NoNames, output.style()));
+        shown::complain(verdict::refusal_line(error, &NoNames, Style::PLAIN));
     }
     Ok(Answer::Refused)
 }
@@ -115,7 +115,7 @@ pub(crate) fn cat(arguments: &CatArguments, output: &mut Output) -> Result<Answe
     let name = arguments.member.as_bytes();
     let mut input = open(&arguments.file)?;
     let mut unpacker = Unpacker::new(|member: &[u8]| member == name);
-    let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", arguments.file.display()));
+    let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", shown::path(&arguments.file)));
     let error =
         unpacker.read(&mut input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT).map_err(unreadable)?;
     match unpacker.members.get(name) {
@@ -140,7 +140,7 @@ pub(crate) fn extract(arguments: &ExtractArguments, output: &mut Output) -> Resu
     let mut input = open(&arguments.file)?;
     let wanted = |member: &[u8]| pattern.as_ref().is_none_or(|pattern| matches(pattern, member));
     let mut unpacker = Unpacker::new(wanted);
-    let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", arguments.file.display()));
+    let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", shown::path(&arguments.file)));
     let error =
         unpacker.read(&mut input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT).map_err(unreadable)?;
     if error.is_some() {
@@ -174,9 +174,9 @@ fn report(
         return output.document(&document);
     }
     for name in refused {
-        eprintln!("not written: `{}` is not a plain relative name", name.escape_debug());
+        shown::complain(format_args!("not written: `{}` is not a plain relative name", name.escape_debug()));
     }
-    output.line(format_args!("{} to {}", Count(written, "member"), arguments.folder.display()))
+    output.line(format_args!("{} to {}", Count(written, "member"), shown::path(&arguments.folder)))
 }
 
 /// A name as a path below the target: no empty part, no `.` or `..`, no leading slash.
@@ -238,7 +238,7 @@ fn cut_out(from: &Path, to: &Path, output: &mut Output) -> Result<Answer, Troubl
     let (Some(header), None) = (&survey.header, &survey.error) else {
         return refusal(survey.error.as_ref(), output);
     };
-    let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", from.display()));
+    let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", shown::path(from)));
     let mut input = open(from)?;
     if input.len().is_none() {
         return Err(Trouble::Usage("--neff reads a file twice; standard input cannot be".to_owned()));
@@ -259,7 +259,7 @@ fn cut_out(from: &Path, to: &Path, output: &mut Output) -> Result<Answer, Troubl
     if output.json() {
         output.document(Document::new("extract").set("neff", to.display().to_string()).set("bytes", end))?;
     } else {
-        output.line(format_args!("{} to {}", Size(end), to.display()))?;
+        output.line(format_args!("{} to {}", Size(end), shown::path(to)))?;
     }
     Ok(Answer::Done)
 }

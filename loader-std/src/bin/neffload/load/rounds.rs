@@ -4,7 +4,7 @@ use super::document::{Loaded, Outcome};
 use super::target::Target;
 use super::{Asked, LoadArguments};
 use crate::files::hold;
-use crate::output::Output;
+use crate::output::{Output, shown};
 use crate::trouble::Trouble;
 use loader_core::arch::Arch;
 use loader_core::error::{Error, Stage};
@@ -132,7 +132,7 @@ impl Rounds<'_> {
             None => Ok(()),
         };
         if self.arguments.trace {
-            eprint!("{}", model.memory_log());
+            shown::complain(model.memory_log());
         }
         let ready = loader.acquire(model.h_nn())?.record().state.get() == STATE_READY;
         let loaded = Loaded {
