@@ -25,6 +25,7 @@ mod definition;
 pub mod dtype;
 mod engine;
 pub mod features;
+mod gate;
 mod graph;
 mod kelf;
 mod link;
@@ -72,6 +73,12 @@ impl<'m> Manifest<'m> {
     #[must_use]
     pub fn graph_member(&self) -> MemberId {
         MemberId(self.record.graph_member.get())
+    }
+
+    /// The KELF descriptor's member.
+    #[must_use]
+    pub fn kelf_member(&self) -> MemberId {
+        MemberId(self.record.kelf_member.get())
     }
 
     /// Inputs and outputs of the whole graph.

@@ -143,6 +143,15 @@ impl Policy {
     };
 }
 
+impl Policy {
+    /// The same with the host's logical-core size stated: where nobody named it, the file's, of which 0 means 1
+    /// (R24). A load judges by this one, so that a file with more subgraphs than cores is refused by S2.
+    #[must_use]
+    pub fn of_file(self, lnc_size: u32) -> Self {
+        Self { lnc: Some(self.lnc.unwrap_or(lnc_size).max(1)), ..self }
+    }
+}
+
 impl Default for Policy {
     fn default() -> Self {
         Self::DEFAULT

@@ -61,7 +61,7 @@ pub(crate) fn manifest<'m>(members: &'m impl Members) -> Result<(&'static str, E
             return Ok((name, document(members, name.as_bytes())?));
         }
     }
-    Err(Error::new(Stage::Tool, ManifestCode::GraphMissing).into())
+    Err(Error::new(Stage::Tool, ManifestCode::GraphMissing).name(b"NEFF").into())
 }
 
 /// The `attrs` of every executable node of a graph manifest, in order (§4.4).

@@ -1,6 +1,7 @@
 //! Environment variables of the runtime that a host may honour. The core never reads one.
 
 use loader_core::error::Error;
+use loader_core::policy::Policy;
 use loader_core::stage::collectives::Membership;
 use std::ffi::OsStr;
 
@@ -25,6 +26,12 @@ pub fn allow_legacy(value: Option<&OsStr>) -> bool {
 #[must_use]
 pub fn legacy_allowed() -> bool {
     allow_legacy(std::env::var_os("NEURON_RT_ALLOW_LEGACY_NEFF").as_deref())
+}
+
+/// The defaults with what the environment changes about them: where every command's policy begins.
+#[must_use]
+pub fn policy() -> Policy {
+    Policy { allow_legacy: legacy_allowed(), ..Policy::DEFAULT }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use zerocopy::FromZeros;
 
@@ -109,7 +109,21 @@ pub trait ReadOnce: Read + std::fmt::Debug + Send {}
 impl<T: Read + std::fmt::Debug + Send> ReadOnce for T {}
 
 impl Input {
-    /// Opens what `name` names. `FILE@OFFSET` is tried if no file has the whole name.
+    /// Opens a file that was found in a folder. What is no regular file any more is refused instead of waited for.
+    ///
+    /// # Errors
+    /// The system's refusal; something that is no regular file.
+    pub fn open_found(path: &Path) -> io::Result<Self> {
+        // Without O_NONBLOCK, a pipe in the file's place would wait for one who writes to it.
+        let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::other("not a regular file"));
+        }
+        FileSource::new(file, 0).map(Self::File)
+    }
+
+    /// Opens what `name` names. `FILE@OFFSET` is tried if no file has the whole name. A pipe is opened as any
+    /// program opens one: that waits for its other end.
     ///
     /// # Errors
     /// The system's refusal.

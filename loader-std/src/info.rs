@@ -21,7 +21,7 @@ pub use world::{WorldSize, WorldSizeRule, WorldSource};
 use crate::chain;
 use crate::members::Members;
 use crate::refusal::{Refusal, required, string};
-use loader_core::error::ToolCode;
+use loader_core::error::{Error, ToolCode};
 use loader_core::json::Element;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 /// The pattern that selects `def.json` (§19.2).
 const DEFINITION: &str = r"sg\d+/def.json";
 /// The pattern that selects `tensor_map.json` (§17.2).
-const TENSOR_MAP: &str = r"sg\d+/tensor_map.json";
+pub(crate) const TENSOR_MAP: &str = r"sg\d+/tensor_map.json";
 /// The descriptor by its literal name: no `kelf-a.json`, whatever the graph says (§19.2, Confirmed).
 const KELF: &str = "kelf-0.json";
 
@@ -106,17 +106,19 @@ impl<M: Members> NeffInfo<M> {
     /// `findInNeff`: the first member, in byte order, in whose name `pattern` is found.
     ///
     /// # Errors
-    /// N111 for a bad pattern, N108 if no name matches.
+    /// N111 or N114 for a bad pattern, N108 if no name matches.
     pub fn find_in_neff(&self, pattern: &str) -> Result<Selected<'_>, Refusal> {
         select::first(&self.members, pattern, self.strict)
     }
 
-    /// `getKelf`: the descriptor, parsed.
+    /// `getKelf`: the descriptor, parsed. Here and in the other parsed documents, a number that a [`Value`] cannot
+    /// hold exactly, an integer of more than 64 bits or one as large as `1e400`, is a string with its digits;
+    /// [`NeffInfo::text`] has it as the file has it.
     ///
     /// # Errors
     /// N108 if `kelf-0.json` is absent, E121 if it is no JSON object.
     pub fn get_kelf(&self) -> Result<Value, Refusal> {
-        value::of(KELF.as_bytes(), self.exactly(KELF)?)
+        self.exactly(KELF).map(value::of)
     }
 
     /// `getInfoJson`.
@@ -124,7 +126,7 @@ impl<M: Members> NeffInfo<M> {
     /// # Errors
     /// As [`NeffInfo::get_kelf`], for `info.json`.
     pub fn get_info_json(&self) -> Result<Value, Refusal> {
-        value::of(b"info.json", self.exactly("info.json")?)
+        self.exactly("info.json").map(value::of)
     }
 
     /// `getNeffJson`. There is no fallback to `kelp.json` (Inferred).
@@ -132,7 +134,7 @@ impl<M: Members> NeffInfo<M> {
     /// # Errors
     /// As [`NeffInfo::get_kelf`], for `neff.json`.
     pub fn get_neff_json(&self) -> Result<Value, Refusal> {
-        value::of(b"neff.json", self.exactly("neff.json")?)
+        self.exactly("neff.json").map(value::of)
     }
 
     /// `getDefJson`: the definition of the first subgraph.
@@ -140,8 +142,7 @@ impl<M: Members> NeffInfo<M> {
     /// # Errors
     /// N108 if there is none, E121 if it is no JSON object.
     pub fn get_def_json(&self) -> Result<Value, Refusal> {
-        let (selected, root) = self.definition()?;
-        value::of(selected.name, root)
+        self.definition().map(|(_, root)| value::of(root))
     }
 
     /// `getTensorMapJson`: the first tensor map, as it stands.
@@ -149,8 +150,7 @@ impl<M: Members> NeffInfo<M> {
     /// # Errors
     /// N108 if there is none, E121 if it is no JSON object.
     pub fn get_tensor_map_json(&self) -> Result<Value, Refusal> {
-        let (selected, root) = self.tensor_map()?;
-        value::of(selected.name, root)
+        self.tensor_map().map(|(_, root)| value::of(root))
     }
 
     /// `getTensorMap`: the first tensor map, read.
@@ -169,6 +169,14 @@ impl<M: Members> NeffInfo<M> {
     pub fn get_alias_info(&self) -> Result<Aliases, Refusal> {
         let (selected, root) = self.tensor_map()?;
         aliases::read(root).map_err(|refusal| refusal.of(selected.name))
+    }
+
+    /// Remarks on what `getAliasInfo` answers: outputs with several inputs (§17.2).
+    ///
+    /// # Errors
+    /// N108 if there is no tensor map, E121 if it is no JSON object.
+    pub fn alias_remarks(&self) -> Result<Vec<Error>, Refusal> {
+        self.tensor_map().map(|(_, root)| crate::sidecars::aliases(root))
     }
 
     /// `hasMustAlias`: some alias is required, not only allowed.

@@ -10,8 +10,8 @@
 //!
 //! let page = Page::default();
 //! let mib = |n: f64| (n * 1048576.0) as u64;
-//! assert_eq!(page.rounded([mib(688.29), mib(28.07)]), 768 << 20);
-//! assert_eq!(Together::of(&[]).total, 0);
+//! assert_eq!(page.rounded([mib(688.29), mib(28.07)]).unwrap(), 768 << 20);
+//! assert_eq!(Together::of(&[]).unwrap().total, 0);
 //! ```
 
 mod cores;
@@ -57,11 +57,11 @@ impl Estimate {
     ///
     /// # Errors
     /// The refusal of the first hop of the chain that fails; N108, N109 or N110 for a member or key
-    /// that the figures need.
+    /// that the figures need; E122 for a variable that is there twice; M105 for a figure above 64 bits.
     pub fn of(members: &impl Members, page: Page) -> Result<Self, Refusal> {
         let core = |graph: Graph| Core::of(members, &graph);
         let cores = chain::graphs(members)?.into_iter().map(core);
-        Ok(Self::from_cores(cores.collect::<Result<_, _>>()?, page))
+        Self::from_cores(cores.collect::<Result<_, _>>()?, page)
     }
 
     /// True if the estimate looks into a member of that name.
@@ -70,19 +70,19 @@ impl Estimate {
         name.ends_with(b".json")
     }
 
-    fn from_cores(cores: Vec<Core>, page: Page) -> Self {
-        let scratchpad_rounded = page.rounded(cores.iter().map(|core| core.scratchpad_bytes));
-        let persistent_bytes = sum(cores.iter().map(|core| core.persistent_bytes));
+    fn from_cores(cores: Vec<Core>, page: Page) -> Result<Self, Refusal> {
+        let scratchpad_rounded = page.rounded(cores.iter().map(|core| core.scratchpad_bytes))?;
+        let persistent_bytes = sum("the resident bytes", cores.iter().map(|core| core.persistent_bytes))?;
         let runtime_bytes = RUNTIME_FIXED + RUNTIME_PER_FILE;
-        Self {
+        Ok(Self {
             page_bytes: page.bytes,
             scratchpad_mode: page.mode,
             cores,
             scratchpad_rounded,
             persistent_bytes,
             runtime_bytes,
-            total_one_graph: sum([scratchpad_rounded, persistent_bytes, runtime_bytes]),
-        }
+            total_one_graph: sum("the total", [scratchpad_rounded, persistent_bytes, runtime_bytes])?,
+        })
     }
 }
 
@@ -101,17 +101,20 @@ pub struct Together {
 
 impl Together {
     /// Adds the files up (§20.3).
-    #[must_use]
-    pub fn of<'e>(files: impl IntoIterator<Item = &'e Estimate>) -> Self {
+    ///
+    /// # Errors
+    /// M105 for a sum above 64 bits.
+    pub fn of<'e>(files: impl IntoIterator<Item = &'e Estimate>) -> Result<Self, Refusal> {
         let mut sum = Self::default();
         for file in files {
             let fixed = if sum.runtime == 0 { RUNTIME_FIXED } else { 0 };
             sum.scratchpad = sum.scratchpad.max(file.scratchpad_rounded);
-            sum.resident = sum.resident.saturating_add(file.persistent_bytes);
-            sum.runtime = sum.runtime.saturating_add(fixed + RUNTIME_PER_FILE);
+            sum.resident =
+                self::sum("the resident bytes of all files", [sum.resident, file.persistent_bytes])?;
+            sum.runtime = self::sum("the runtime's bytes", [sum.runtime, fixed, RUNTIME_PER_FILE])?;
         }
-        sum.total = self::sum([sum.scratchpad, sum.resident, sum.runtime]);
-        sum
+        sum.total = self::sum("the total of all files", [sum.scratchpad, sum.resident, sum.runtime])?;
+        Ok(sum)
     }
 }
 
@@ -135,7 +138,13 @@ fn cause(refusal: &Refusal) -> String {
     }
 }
 
-/// A sum that stays at the top instead of wrapping: no device has that much.
-fn sum(figures: impl IntoIterator<Item = u64>) -> u64 {
-    figures.into_iter().fold(0, u64::saturating_add)
+/// A sum that must fit 64 bits (§23: checked arithmetic); `what` names the figure.
+fn sum(what: &str, figures: impl IntoIterator<Item = u64>) -> Result<u64, Refusal> {
+    let total = figures.into_iter().try_fold(0u64, u64::checked_add);
+    total.ok_or_else(|| too_large(what))
+}
+
+/// A figure that does not fit 64 bits.
+fn too_large(what: &str) -> Refusal {
+    Refusal::named(ToolCode::FigureOverflow, what.as_bytes())
 }

@@ -50,9 +50,12 @@ impl Refusal {
 
     /// The value of `key` has the wrong type.
     pub(crate) fn mismatch(key: &str, wrong: Mismatch) -> Self {
+        let expected = match wrong.expected {
+            "an unsigned" => "an unsigned int",
+            other => other,
+        };
         let error = wrong.error(Stage::Tool, ToolCode::KeyType);
-        let found = wrong.found.name().as_bytes();
-        Self { member: None, error: error.name(key.as_bytes()).name2(found) }
+        Self { member: None, error: error.name(key.as_bytes()).name2(expected.as_bytes()) }
     }
 
     /// The text of the reason alone, as the reference's reader prints it.

@@ -109,7 +109,8 @@ impl Supervisor {
                 return true;
             }
             let Unsure { device, plan, .. } = *unsure;
-            let taken = |at: u64| host.driver.device(device).mappings().iter().any(|map| holds(map, tgid, at));
+            let taken =
+                |at: u64| host.driver.device(device).mappings().iter().any(|map| holds(map, tgid, at));
             let ours = |area: &&Area| files.device_of(area.inode) == Some(device);
             let place = |area: &Area| area.place(plan.offset, plan.length).filter(|at| !taken(*at));
             let found = areas.iter().filter(ours).find_map(place);

@@ -11,8 +11,9 @@ codes! {
         GraphAttrs = 'E' 103, Invalid, "Missing dltype or shape in attrs", "both in `attrs`", remedy::COMPILE;
         GraphDtypes = 'E' 104, Invalid, "Invalid dltype data format", "an array whose second element is an array of strings", remedy::COMPILE;
         GraphShapes = 'E' 105, Invalid, "Invalid shape data format", "an array whose second element is an array of arrays", remedy::COMPILE;
-        EidDtypes = 'E' 106, Invalid, "EID {a} out of bounds for dtypes", "an entry id below {b}", remedy::COMPILE;
-        EidShapes = 'E' 107, Invalid, "EID {a} out of bounds for shapes", "an entry id below {b}", remedy::COMPILE;
+        /// First name: what the number counts, where it is no entry id. Second name: what it should be.
+        EidDtypes = 'E' 106, Invalid, "EID {a}{name} out of bounds for dtypes", "{name2} below {b}", remedy::COMPILE;
+        EidShapes = 'E' 107, Invalid, "EID {a} out of bounds for shapes", "{name2} below {b}", remedy::COMPILE;
         HeadNode = 'E' 108, Invalid, "Output node ID {a} out of bounds", "a node number below {b}", remedy::COMPILE;
         TensorRank = 'E' 109, Invalid, "Too many dimensions ({a})", "at most {b} dimensions, each below 4294967296", remedy::COMPILE;
         KelfNodeMissing = 'E' 110, Invalid, "No KELF node found in NEFF JSON", "a node whose `func_name` is `__kelf`", remedy::COMPILE;
@@ -40,7 +41,7 @@ codes! {
         KelfMalformed = 'E' 205, Invalid, "malformed {name} in the KELF", "the type that manifests.md §5.1 gives", remedy::COMPILE;
         KelfMissing = 'E' 206, Invalid, "KELF member {name} is missing", "a member of that name", remedy::MEMBER;
         KelfGraphs = 'E' 207, Invalid, "the KELF lists {name2}: {name}", "at least one graph, each name once", remedy::COMPILE;
-        CoreCount = 'E' 208, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "1 subgraph, or {b}", "Load it with `--lnc {a}`, or pack it with `--lnc {a}`.";
+        CoreCount = 'E' 208, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "as many subgraphs as the logical core has cores, {b}, or 1", "Load it with `--lnc {a}`, or pack it with `--lnc {a}`.";
         DefinitionMissing = 'E' 301, Invalid, "definition {name} is missing", "a member of that name", remedy::MEMBER;
         NoOutputs = 'E' 302, Invalid, "subgraph {name}: no Outputs", "an object `var` with at least one `output`", remedy::COMPILE;
         VarIds = 'E' 303, Invalid, "Unexpected var_ids set! max={a}, size={b}", "ids that are dense from 0", remedy::COMPILE;
@@ -70,7 +71,7 @@ codes! {
         QueueType = 'E' 330, Invalid, "missing <type> in {name}", "a string", remedy::COMPILE;
         QueueRole = 'E' 331, Invalid, "unknown type '{name2}' of DMA queue {name}", "`in`, `out`, `data`, `act_load`, `embedding_update` or `dynamic`", remedy::COMPILE;
         QueueOwner = 'E' 332, Invalid, "Invalid owner '{name2}' for DMA queue {name}", "`pe`, `act`, `pool`, `dve` or `sp`", remedy::COMPILE;
-        QueueCount = 'E' 333, Invalid, "DMA queue {name} has {name2} queues", "1 to {b}", remedy::COMPILE;
+        QueueCount = 'E' 333, Invalid, "num_queues is {name} in DMA queue {name2}", "1 to {b}", remedy::COMPILE;
         QueueInstances = 'E' 334, Invalid, "Invalid Neff: Queue set instances are not supported for {name2} queues ({name})", "no `queue_instances` on such a queue", remedy::COMPILE;
         QueueSemaphores = 'E' 335, Invalid, "Runtime supports maximum of {b} semaphores per queue set, found: {a}", "at most {b}", remedy::FEWER;
         QueueActLoad = 'E' 336, Invalid, "act_load queue {name} has {a} queues, or is the second one", "one act_load set with one queue", remedy::COMPILE;
@@ -89,7 +90,7 @@ codes! {
         UcodeMalformed = 'E' 348, Invalid, "malformed {name2} of ucode library {name}", "the type that manifests.md §11.2 gives", remedy::COMPILE;
         CarveoutMissing = 'E' 350, Invalid, "Missing or corrupted runtime_statebuffer_reservation field in def.json and NEURON_RT_ALLOW_LEGACY_NEFF=1 is not set. Potentially a legacy neff without proper compiler support", "`runtime_statebuffer_reservation`, an array", "Recompile, or set NEURON_RT_ALLOW_LEGACY_NEFF=1 if the file is trusted.";
         CarveoutType = 'E' 351, Invalid, "Invalid runtime_statebuffer_reservation type {name}", "`evtaccel`", remedy::COMPILE;
-        CarveoutField = 'E' 352, Invalid, "missing {name} in runtime_statebuffer_reservation", "an unsigned number", remedy::COMPILE;
+        CarveoutField = 'E' 352, Invalid, "missing {name} in runtime_statebuffer_reservation", "an object with the string `type` and the unsigned numbers `offset`, `size`, `base_partition` and `partitions`", remedy::COMPILE;
         EngineMissing = 'E' 360, Invalid, "engine file {name} is missing", "a member of that name", remedy::MEMBER;
         BlobMissing = 'E' 361, Invalid, "instruction blob {name} is missing", "a member of that name", remedy::MEMBER;
         EngineTable = 'E' 362, Invalid, "table {name} of engine {name2} is missing", "a member of that name", remedy::MEMBER;
@@ -124,5 +125,9 @@ codes! {
         UnknownDtype = 'W' 101, Success, "Unknown dtype: {name}, defaulting to UNKNOWN", "a dtype of manifests.md §14.2", "Check what reads this tensor: its elements have no known type.";
         ArchIgnored = 'W' 203, Success, "Loading a NEFF compiled for a different arch, NEFF arch: v{a}, instance arch: v{b}", "a NEFF compiled for v{b}", "Compile the model for this host; NEURON_RT_ALLOW_LEGACY_NEFF lets it through without a promise.";
         EnginePlaceholder = 'W' 361, Success, "Engine {name} not found in NEFF {name2}, using empty placeholder", "an engine file for every engine", "Nothing needs doing if the model does not use the engine; otherwise compile it again.";
+        /// Ours (§16: optional, never an error).
+        InfoMalformed = 'W' 391, Success, "info.json is not read: it is malformed", "a JSON object", remedy::COMPILE;
+        /// Ours (§17.2: accepted, with a warning).
+        AliasShared = 'W' 392, Success, "output {name} takes the buffer of {name2} and of another input", "one input for each output", "Give each input an output of its own where the model is made, if the sharing is not meant.";
     }
 }

@@ -19,18 +19,24 @@ codes! {
         MemberAbsent = 'N' 108, Invalid, "{name} not found", "a member that fits", "`neffload members FILE` lists what is there.";
         /// Ours.
         KeyAbsent = 'N' 109, Invalid, "key {name} is missing", "a document with this key", remedy::COMPILE;
-        /// Ours; second name: what was found.
-        KeyType = 'N' 110, Invalid, "key {name} is {name2}", "the type that manifests.md gives", remedy::COMPILE;
+        /// Ours; second name: what it should be. Of a list, an item may be meant: see the place.
+        KeyType = 'N' 110, Invalid, "key {name} is not {name2}", "the type that manifests.md gives", remedy::COMPILE;
         /// Ours.
         BadPattern = 'N' 111, Invalid, "{name} is not a regular expression", "a regular expression", "Correct the pattern; `.*` fits every name.";
         /// Ours.
         NoGetter = 'N' 112, Invalid, "NeffInfo has no getter {name}", "a name of the roster", "`neffload info --help` lists the getters.";
         /// Ours.
         NoArgument = 'N' 113, Invalid, "getter {name} needs an argument", "a regular expression", "Give one: `neffload info FILE {name} REGEX`.";
+        /// Ours.
+        UnsupportedPattern = 'N' 114, Invalid, "{name} uses look-around or a backreference, which are not supported", "a regular expression without them", "Write the pattern without them, or filter what a wider pattern finds.";
+        /// Ours: the highest rank of `src_target_pairs` is 2^64 - 1.
+        WorldTooLarge = 'N' 115, Invalid, "the world size after rank {a} does not fit 64 bits", "ranks below {a}", remedy::COMPILE;
         NoHeader = 'M' 101, Invalid, "no NEFF header followed by a gzipped tar", "a header of 1024 bytes and a gzip of a tar", "`neffload find FILE` looks for a NEFF inside; `neffload verify FILE` says what is wrong with one.";
         UnreadablePayload = 'M' 102, Invalid, "unreadable NEFF payload ({name})", "a payload that can be unpacked", "`neffload verify FILE` says where it is damaged.";
         UnexpectedLayout = 'M' 103, Invalid, "unexpected NEFF layout ({name})", "the manifests of a compiled model", "`neffload verify --deep FILE` says what is wrong with them.";
         /// Ours.
         BadPageSize = 'M' 104, Invalid, "scratchpad page size {name} is not usable", "a whole number of MiB above 0, below 4 GiB", "Give another `--page-size`.";
+        /// Ours (manifests.md §23: checked arithmetic).
+        FigureOverflow = 'M' 105, Invalid, "{name} would exceed 64 bits", "sizes of a real device", remedy::COMPILE;
     }
 }

@@ -21,6 +21,8 @@ pub(crate) struct Build<'a, 'm> {
     pub(crate) member: Option<MemberId>,
     /// The subgraph being read, for messages.
     pub(crate) subgraph: Option<u8>,
+    /// What a load would refuse the file for before all that comes later, where the reading goes on (tools).
+    pub(crate) gate: Option<Error>,
 }
 
 /// An error of S2.

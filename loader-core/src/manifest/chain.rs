@@ -2,6 +2,7 @@
 
 use super::build::{Build, Document, With, broken, fault, find_in, full, id, number};
 use super::engine::settle::settle;
+use super::gate;
 use super::graph::reader::GraphReader;
 use super::graph::tables::List;
 use super::kelf::reader::{GraphEntry, KelfReader};
@@ -13,7 +14,7 @@ use super::verdict::{Rank, Section, Verdict};
 use crate::arch::Arch;
 use crate::arena::{Arena, TailRef};
 use crate::container::Member;
-use crate::error::{Error, ManifestCode, Notes, Stage};
+use crate::error::{Error, ManifestCode, Notes, Status};
 use crate::json::{self, Cutter, Memory};
 use crate::layout::SMALL;
 use crate::limits::Limits;
@@ -76,9 +77,13 @@ fn run_within<'m, P: Payload<'m>>(
         verdict: Verdict::default(),
         member: None,
         subgraph: None,
+        gate: None,
     };
     let root = hops(payload, &mut build, &mut cutter, notes);
-    root.map_err(|error| build.pointed(error))
+    root.map_err(|error| build.pointed(error)).map_err(|error| match build.gate {
+        Some(gate) if error.status() == Status::Invalid => gate,
+        _ => error,
+    })
 }
 
 #[inline(never)]
@@ -106,7 +111,9 @@ fn hops<'m, P: Payload<'m>>(
     build.subgraph = None;
     link::remotes(build, definitions, graphs)?;
     build.member = Some(id(root.kelf_member.get()));
-    link::core_count(graphs, build.policy.lnc.filter(|_| !build.policy.tooling))?;
+    if !build.policy.tooling {
+        gate::cores(graphs, build.policy.lnc)?;
+    }
     let place = build.arena.alloc_tail::<RootRecord>(1).map_err(full)?;
     let slot = build.arena.tail_slice_mut::<RootRecord>(place, 1).and_then(|all| all.first_mut());
     *slot.ok_or_else(|| broken("the root record"))? = root;
@@ -225,12 +232,11 @@ fn version(build: &Build<'_, '_>, root: &mut RootRecord, reader: &KelfReader) ->
 
 /// Target and architecture gate (§5.3, §5.4, R22).
 fn target(
-    build: &Build<'_, '_>,
+    build: &mut Build<'_, '_>,
     notes: &mut impl Notes,
     root: &mut RootRecord,
     reader: &KelfReader,
 ) -> Result<(), Error> {
-    let host = build.policy.host_arch;
     let target = match reader.target.get() {
         None if reader.target.is_wrong() => return Err(fault(ManifestCode::KelfMalformed).name(b"target")),
         None => Target::NeuronCoreV1,
@@ -241,19 +247,17 @@ fn target(
         }
     };
     let arch = match target {
-        Target::Arch(arch) => arch,
-        Target::Any => host.unwrap_or(ANY_ARCH),
-        Target::NeuronCoreV1 if build.policy.tooling => return Ok(()),
-        Target::NeuronCoreV1 => return Err(fault(ManifestCode::NeuronCoreV1)),
+        Target::Arch(arch) => Some(arch),
+        Target::Any => Some(build.policy.host_arch.unwrap_or(ANY_ARCH)),
+        Target::NeuronCoreV1 => None,
     };
-    root.arch = U32::new(arch.number());
-    let Some(host) = host.filter(|&host| host != arch && !build.policy.tooling) else { return Ok(()) };
-    let (neff, instance) = (u64::from(arch.number()), u64::from(host.number()));
-    if !build.policy.allow_legacy {
-        return Err(fault(ManifestCode::ArchMismatch).numbers(neff, instance));
+    root.arch = U32::new(arch.map_or(0, Arch::number));
+    match gate::arch(arch, &build.policy) {
+        Ok(None) => {}
+        Ok(Some(note)) => notes.note(build.placed(note)),
+        Err(error) if build.policy.tooling => build.gate = Some(build.pointed(error)),
+        Err(error) => return Err(error),
     }
-    let note = Error::new(Stage::Manifest, ManifestCode::ArchIgnored).numbers(neff, instance);
-    notes.note(build.placed(note));
     Ok(())
 }
 

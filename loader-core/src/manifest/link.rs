@@ -1,4 +1,4 @@
-//! After all subgraphs: owners of `remote` variables, number of cores (manifests.md §7.9, §5.6).
+//! After all subgraphs: owners of `remote` variables (manifests.md §7.9).
 
 use super::build::{Build, broken, fault, id};
 use super::class::VarClass;
@@ -102,16 +102,6 @@ fn suffixed(name: &[u8]) -> Option<(&[u8], u32)> {
     let at = name.windows(WORD.len()).rposition(|window| window == WORD).filter(|&at| at > 0)?;
     let digits = name.get(at.checked_add(WORD.len())?..)?;
     Some((name.get(..at)?, decimal(digits)?))
-}
-
-/// The number of subgraphs must be 1 or that of the logical core's physical cores.
-pub(super) fn core_count(graphs: u32, lnc: Option<u32>) -> Result<(), Error> {
-    match lnc {
-        Some(available) if graphs != 1 && graphs != available => {
-            Err(fault(ManifestCode::CoreCount).numbers(u64::from(graphs), u64::from(available)))
-        }
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

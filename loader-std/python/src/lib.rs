@@ -48,7 +48,12 @@ fn open(path: &Path) -> PyResult<Input> {
 #[pyo3(signature = (path, *, digests = false))]
 fn inspect(py: Python<'_>, path: PathBuf, digests: bool) -> PyResult<Py<PyAny>> {
     let mut input = open(&path)?;
-    let policy = Policy { verify_digest: false, report_digest: true, tooling: true, ..Policy::DEFAULT };
+    let policy = Policy {
+        verify_digest: false,
+        report_digest: true,
+        tooling: true,
+        ..loader_std::environment::policy()
+    };
     let found = py.detach(|| {
         let question = Question { digests, ..Question::new(&policy) };
         document(&mut input, question, |_| {}, |_, _, _| {})

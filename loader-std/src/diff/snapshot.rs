@@ -54,7 +54,12 @@ impl Snapshot {
     /// # Errors
     /// That the source could not be read; a refused file is no error.
     pub fn of<S: Source>(source: &mut S, told: impl FnMut(u64)) -> Result<Self, Error> {
-        let policy = Policy { verify_digest: false, report_digest: true, tooling: true, ..Policy::DEFAULT };
+        let policy = Policy {
+            verify_digest: false,
+            report_digest: true,
+            tooling: true,
+            ..crate::environment::policy()
+        };
         let limits = Limits::DEFAULT;
         let ask = Ask { members: true, digests: true, file_digest: true };
         let mut unpacking = Unpacking::new(|name: &[u8]| name.ends_with(b".bin"));

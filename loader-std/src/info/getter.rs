@@ -32,6 +32,8 @@ pub const GETTERS: [&str; 17] = [
 pub struct Answer {
     /// The value. `findInNeff` gives text, or lower-case hex if the bytes are not UTF-8.
     pub value: Value,
+    /// How `findInNeff` gives the bytes: `utf-8` or `hex`.
+    pub encoding: Option<&'static str>,
     /// The member that it was read from, if the getter reads one.
     pub member: Option<String>,
 }
@@ -47,17 +49,34 @@ impl<M: Members> NeffInfo<M> {
         }
         let value = self.value(getter)?;
         let member = self.member_of(getter);
-        Ok(Answer { value, member })
+        Ok(Answer { value, member, encoding: None })
+    }
+
+    /// The text of a getter that gives a document, with every number as the file has it; `None` for another one.
+    /// Lines after the first are indented by `depth` levels.
+    ///
+    /// # Errors
+    /// The getter's own refusals.
+    pub fn text(&self, getter: &str, depth: usize) -> Result<Option<String>, Refusal> {
+        let root = match getter {
+            "getKelf" => self.exactly(KELF)?,
+            "getInfoJson" => self.exactly("info.json")?,
+            "getNeffJson" => self.exactly("neff.json")?,
+            "getDefJson" => self.definition()?.1,
+            "getTensorMapJson" => self.tensor_map()?.1,
+            _ => return Ok(None),
+        };
+        Ok(Some(super::value::text(root, depth)))
     }
 
     fn found(&self, argument: Option<&str>) -> Result<Answer, Refusal> {
         let pattern = argument.ok_or_else(|| Refusal::named(ToolCode::NoArgument, b"findInNeff"))?;
         let selected = self.find_in_neff(pattern)?;
-        let value = match str::from_utf8(selected.content) {
-            Ok(text) => text.into(),
-            Err(_) => selected.content.iter().map(|b| format!("{b:02x}")).collect::<String>().into(),
+        let (value, encoding) = match str::from_utf8(selected.content) {
+            Ok(text) => (text.into(), "utf-8"),
+            Err(_) => (crate::container::hex(selected.content).into(), "hex"),
         };
-        Ok(Answer { value, member: Some(lossy(selected.name)) })
+        Ok(Answer { value, member: Some(lossy(selected.name)), encoding: Some(encoding) })
     }
 
     fn value(&self, getter: &str) -> Result<Value, Refusal> {

@@ -24,10 +24,15 @@ impl Selector {
     /// A selector by that pattern.
     ///
     /// # Errors
-    /// N111 for a bad pattern.
+    /// N111 for a bad pattern, N114 for one with look-around or a backreference.
     pub fn new(pattern: &str, strict: bool) -> Result<Self, Refusal> {
         let anchored = if strict { format!("(?:{pattern})$") } else { pattern.to_owned() };
-        let bad = |_| Refusal::named(ToolCode::BadPattern, pattern.as_bytes());
+        let bad = |error: regex::Error| {
+            // The engine knows them, to say that it has none: it never goes back in what it searches.
+            let unsupported = error.to_string().contains("not supported");
+            let code = if unsupported { ToolCode::UnsupportedPattern } else { ToolCode::BadPattern };
+            Refusal::named(code, pattern.as_bytes())
+        };
         Regex::new(&anchored).map(Self).map_err(bad)
     }
 

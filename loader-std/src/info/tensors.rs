@@ -34,15 +34,10 @@ impl TensorMap {
         self.tensors.iter().filter(move |(_, kind)| **kind == wanted).map(|(name, _)| name.as_str())
     }
 
-    fn add(&mut self, name: String, kind: TensorUse, entry: Element<'_>) -> Result<(), Refusal> {
-        let raw = value::of(b"", entry).map_err(|mut refusal| {
-            refusal.member = None;
-            refusal
-        })?;
-        if self.entries.insert(name.clone(), raw).is_none() {
+    fn add(&mut self, name: String, kind: TensorUse, entry: Element<'_>) {
+        if self.entries.insert(name.clone(), value::of(entry)).is_none() {
             self.tensors.insert(name, kind);
         }
-        Ok(())
     }
 }
 
@@ -58,7 +53,7 @@ pub(super) fn read(root: Element<'_>) -> Result<TensorMap, Refusal> {
     }
     let wrapped = root.get("tensor_map").filter(|inner| inner.kind() == Kind::Object);
     for (name, entry) in wrapped.unwrap_or(root).fields().into_iter().flatten() {
-        map.add(value::characters(name), use_of(entry)?, entry)?;
+        map.add(value::characters(name), use_of(entry)?, entry);
     }
     Ok(map)
 }
@@ -67,7 +62,7 @@ fn add_list(map: &mut TensorMap, root: Element<'_>, key: &str, kind: TensorUse) 
     let Some(list) = root.get(key) else { return Ok(()) };
     for entry in list.items().map_err(|wrong| Refusal::mismatch(key, wrong))? {
         let name = string("name", required(entry, "name")?)?;
-        map.add(name, kind, entry)?;
+        map.add(name, kind, entry);
     }
     Ok(())
 }

@@ -58,7 +58,7 @@ pub(super) fn size(root: Element<'_>, rule: WorldSizeRule) -> Result<WorldSize, 
     let topologies = cube(root, "replica_groups")?.unwrap_or_default();
     let pairs = cube(root, "src_target_pairs")?.unwrap_or_default();
     let ws_replica_groups = by_groups(&topologies, rule)?;
-    let (ws_pairs, ws_explicit) = (by_pairs(&pairs), explicit(root)?);
+    let (ws_pairs, ws_explicit) = (by_pairs(&pairs)?, explicit(root)?);
     Ok(WorldSize {
         ws_replica_groups,
         total_workers: topologies.first().map_or(0, |first| workers(first)),
@@ -79,7 +79,7 @@ pub(super) fn size_from(root: Element<'_>, source: WorldSource, rule: WorldSizeR
         WorldSource::ReplicaGroups => {
             by_groups(&list("replica_groups", ToolCode::EmptyReplicaGroups)?, rule)?
         }
-        WorldSource::SourceTargetPairs => by_pairs(&list("src_target_pairs", ToolCode::EmptyPairs)?),
+        WorldSource::SourceTargetPairs => by_pairs(&list("src_target_pairs", ToolCode::EmptyPairs)?)?,
         WorldSource::Explicit => match explicit(root)? {
             0 => return Err(Refusal::new(ToolCode::NoCollectives)),
             count => count,
@@ -110,9 +110,10 @@ fn workers(topology: &[Vec<u64>]) -> u64 {
     topology.iter().map(|group| wide(group.len())).sum()
 }
 
-fn by_pairs(sets: &Numbers) -> u64 {
-    let ranks = sets.iter().flatten().flatten();
-    ranks.max().map_or(0, |highest| highest.saturating_add(1))
+fn by_pairs(sets: &Numbers) -> Result<u64, Refusal> {
+    let Some(&highest) = sets.iter().flatten().flatten().max() else { return Ok(0) };
+    let too_large = || Refusal::new(ToolCode::WorldTooLarge).numbers(highest, 0);
+    highest.checked_add(1).ok_or_else(too_large)
 }
 
 fn explicit(root: Element<'_>) -> Result<u64, Refusal> {

@@ -8,6 +8,7 @@ use crate::container::{
 use crate::file::Buffers;
 use crate::growing::{is_full, with_arena};
 use crate::members::{Unpacked, Unpacking};
+use crate::sidecars;
 use crate::verdict::{self, NoNames};
 use loader_core::container::{Events, MemberTable};
 use loader_core::error::{Error, NoteList};
@@ -96,15 +97,18 @@ fn manifests(
         match manifest::parse(&mut payload, arena, limits, policy, &mut notes) {
             Ok(manifest) => {
                 map = manifest_json(&manifest, &table);
-                map.insert("warnings".to_owned(), warnings_json(notes.kept()));
                 also(&manifest, &table, members);
+                refusal = manifest.judge(policy).err().map(|error| verdict::refused(&error, &table));
             }
             Err(error) if is_full(&error) => return Err(error),
-            Err(error) => {
-                map.insert("warnings".to_owned(), warnings_json(notes.kept()));
-                refusal = Some(verdict::refused(&error, &table));
-            }
+            Err(error) => refusal = Some(verdict::refused(&error, &table)),
         }
+        let aside =
+            sidecars::info(&payload, limits).into_iter().chain(sidecars::tensor_map(&payload, limits));
+        let warnings: Vec<Error> = notes.kept().iter().copied().chain(aside).collect();
+        map.insert("warnings".to_owned(), warnings_json(&warnings));
+        let missing: Vec<Error> = sidecars::statistics(&payload, limits).err().into_iter().collect();
+        map.insert("remarks".to_owned(), warnings_json(&missing));
         Ok(())
     });
     if let Err(error) = outcome {
@@ -135,9 +139,11 @@ fn assemble(seen: &Survey, manifests: Map<String, Value>, verdict: Value) -> Map
     }
     set("verdict", verdict);
     document.extend(manifests);
-    let warnings = document.entry("warnings").or_insert_with(|| Value::Array(Vec::new()));
-    if let (Value::Array(warnings), Value::Array(remarks)) = (warnings, warnings_json(&seen.notes)) {
-        warnings.extend(remarks);
+    // In the order in which a load makes them: those of S0 and S1 first.
+    let mut warnings = warnings_json(&seen.notes);
+    if let (Value::Array(all), Some(Value::Array(later))) = (&mut warnings, document.remove("warnings")) {
+        all.extend(later);
     }
+    document.insert("warnings".to_owned(), warnings);
     document
 }

@@ -9,6 +9,7 @@ use crate::cache::Role;
 use crate::container::{Survey, VecStore};
 use crate::file::Buffers;
 use crate::members::Whole;
+use crate::sidecars;
 use loader_core::arch::{Arch, Engine};
 use loader_core::arena::Arena;
 use loader_core::container::{
@@ -19,7 +20,7 @@ use loader_core::lower::{Kbins, lower};
 use loader_core::manifest;
 use loader_core::plan::Plan;
 use loader_core::source::{MemberId, MemberNames, Payload, Source};
-use loader_core::stage::register::{MEMBER, fold_uuid, mac_count as statistics};
+use loader_core::stage::register::fold_uuid;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -123,27 +124,23 @@ impl<'m> Work<'m> {
         LoadError::new(error, header, self.notes.kept())
     }
 
-    /// The count of operations in the statistics member, with a remark if there is none.
+    /// The count of operations in the statistics member, with remarks on what no load needs.
     fn mac_count<P: Payload<'m>>(&mut self, payload: &P) -> Option<u64> {
-        let Some(member) = payload.table().find(&[MEMBER]) else {
-            self.note(Error::new(Stage::Register, StageCode::NoStatistics));
-            return None;
-        };
-        let count = payload.borrow(member.id).and_then(|bytes| statistics(bytes, &self.options.limits));
-        if count.is_none() {
-            self.note(Error::new(Stage::Register, StageCode::StatisticsUnread).member(member.id));
+        if let Some(note) = sidecars::info(payload, &self.options.limits) {
+            self.note(note);
         }
-        count
+        sidecars::statistics(payload, &self.options.limits).map_err(|note| self.note(note)).ok()
     }
 
     /// S2 and S3.
-    fn read<P: Payload<'m>>(&mut self, payload: &mut P) -> Result<Lowered<'m>, Error> {
-        let Self { options: LoadOptions { limits, policy, .. }, arena, notes, .. } = self;
-        let manifest = manifest::parse(payload, arena, limits, policy, notes)?;
+    fn read<P: Payload<'m>>(&mut self, payload: &mut P, header: &Header) -> Result<Lowered<'m>, Error> {
+        let policy = self.options.policy.of_file(header.lnc_size);
+        let Self { options: LoadOptions { limits, .. }, arena, notes, .. } = self;
+        let manifest = manifest::parse(payload, arena, limits, &policy, notes)?;
         self.clock.lap(|times| &mut times.manifest);
         self.used("manifest");
-        let Self { options: LoadOptions { limits, policy, .. }, arena, notes, .. } = self;
-        let kbins = lower(payload, &manifest, arena, limits, policy, notes)?;
+        let Self { options: LoadOptions { limits, .. }, arena, notes, .. } = self;
+        let kbins = lower(payload, &manifest, arena, limits, &policy, notes)?;
         self.clock.lap(|times| &mut times.lower);
         self.used("lower");
         // What has no architecture was refused, unless the policy is that of a tool.
@@ -225,7 +222,7 @@ fn held<'m>(
     bytes: Cow<'m, [u8]>,
 ) -> Result<PreparedResident<'m>, LoadError> {
     work.used("unpack");
-    let read = work.read(&mut Resident::new(container, &bytes));
+    let read = work.read(&mut Resident::new(container, &bytes), &container.header);
     let lowered =
         read.map_err(|error| work.refused(error, Some(container.header)).named(&container.table))?;
     let Lowered { kbins, io, arch } = lowered;
@@ -268,7 +265,7 @@ pub fn prepare_streamed<'m, S: Source>(
     let mut payload = streamed.map_err(|error| work.refused(error, header))?;
     work.clock.lap(|times| &mut times.unpack);
     work.used("unpack");
-    let read = work.read(&mut payload);
+    let read = work.read(&mut payload, &container.header);
     let lowered = read.map_err(|error| work.refused(error, header).named(&container.table))?;
     let Lowered { kbins, io, arch } = lowered;
     let mac_count = work.mac_count(&payload);

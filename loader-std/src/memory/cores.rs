@@ -1,8 +1,8 @@
 //! The figures of one core: its subgraph's scratchpad, code, constants and rings.
 
 use super::rings::{self, Rings};
-use super::sum;
 use super::variables::{self, Variables};
+use super::{sum, too_large};
 use crate::chain::Graph;
 use crate::members::Members;
 use crate::refusal::Refusal;
@@ -62,22 +62,25 @@ impl Core {
     pub(super) fn of(members: &impl Members, graph: &Graph) -> Result<Self, Refusal> {
         let variables = variables::read(members, graph)?;
         let rings = rings_of(members, graph, &variables)?;
-        let code = code(members, graph, &BTreeSet::new());
-        let scratchpad = sum(variables.areas.values().copied());
-        let ring_bytes = rings.descriptors().saturating_mul(DESCRIPTOR);
+        let bytes =
+            |descriptors: u64| descriptors.checked_mul(DESCRIPTOR).ok_or_else(|| too_large("the DMA rings"));
+        let code = code(members, graph, &BTreeSet::new())?;
+        let scratchpad = sum("the scratchpad", variables.areas.values().copied())?;
+        let descriptors = sum("the DMA descriptors", [rings.io, rings.spill])?;
+        let ring_bytes = bytes(descriptors)?;
         let constants = variables.constants(members, graph)?;
         Ok(Self {
             name: graph.name.clone(),
             scratchpad_bytes: scratchpad,
             scratchpad_max_single: variables.areas.values().copied().max().unwrap_or(0),
             code_bytes: code,
-            code_bytes_excluding_weights: self::code(members, graph, &variables.files(graph)),
+            code_bytes_excluding_weights: self::code(members, graph, &variables.files(graph))?,
             constant_bytes: constants,
-            dma_descriptors: rings.descriptors(),
+            dma_descriptors: descriptors,
             dma_ring_bytes: ring_bytes,
-            dma_ring_io_bytes: rings.io.saturating_mul(DESCRIPTOR),
-            dma_ring_spill_bytes: rings.spill.saturating_mul(DESCRIPTOR),
-            persistent_bytes: sum([code, constants, ring_bytes]),
+            dma_ring_io_bytes: bytes(rings.io)?,
+            dma_ring_spill_bytes: bytes(rings.spill)?,
+            persistent_bytes: sum("the resident bytes", [code, constants, ring_bytes])?,
             tmp_buf_bytes: variables.tmp_bufs,
             inputs: tensors(&variables.inputs),
             outputs: tensors(&variables.outputs),
@@ -91,12 +94,12 @@ fn tensors(sizes: &BTreeMap<String, u64>) -> Vec<Tensor> {
 }
 
 /// The `.bin` members of the subgraph's directory that are not in `except`.
-fn code(members: &impl Members, graph: &Graph, except: &BTreeSet<String>) -> u64 {
+fn code(members: &impl Members, graph: &Graph, except: &BTreeSet<String>) -> Result<u64, Refusal> {
     let is_code = |name: &&[u8]| {
         let named = str::from_utf8(name).is_ok_and(|name| except.contains(name));
         graph.holds(name) && name.ends_with(b".bin") && !named
     };
-    sum(members.names().filter(is_code).filter_map(|name| members.size(name)))
+    sum("the code bytes", members.names().filter(is_code).filter_map(|name| members.size(name)))
 }
 
 /// The transfers of the engine files that the definition names.
@@ -108,7 +111,8 @@ fn rings_of(members: &impl Members, graph: &Graph, variables: &Variables) -> Res
             return Err(Refusal::named(ToolCode::MemberAbsent, name.as_bytes()).of(name.as_bytes()));
         };
         let rings = rings::count(content, variables);
-        total.add(rings.map_err(|refusal| refusal.of(name.as_bytes()))?);
+        let added = rings.and_then(|rings| total.add(rings));
+        added.map_err(|refusal| refusal.of(name.as_bytes()))?;
     }
     Ok(total)
 }

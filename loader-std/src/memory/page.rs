@@ -48,12 +48,13 @@ impl Page {
         Ok(Self { bytes, mode: if contiguous { Mode::Contiguous } else { Mode::Paged } })
     }
 
-    /// The page that the environment asks for; `look_up` gives a variable's value.
+    /// The page that the environment asks for; `look_up` gives a variable's value. An empty one is not set.
     ///
     /// # Errors
     /// M104 if the variable is no whole number of MiB above 0.
     pub fn from_environment(look_up: impl Fn(&str) -> Option<String>) -> Result<Self, Refusal> {
-        let Some(text) = VARIABLES.iter().find_map(|name| look_up(name)) else {
+        let set = |name: &&str| look_up(name).filter(|text| !text.trim().is_empty());
+        let Some(text) = VARIABLES.iter().find_map(set) else {
             return Ok(Self::default());
         };
         let mib = text.trim().parse::<u64>().ok().and_then(|mib| mib.checked_mul(1 << 20));
@@ -62,10 +63,14 @@ impl Page {
     }
 
     /// The sum of scratchpads, each rounded up to whole pages.
-    #[must_use]
-    pub fn rounded(self, scratchpads: impl IntoIterator<Item = u64>) -> u64 {
+    ///
+    /// # Errors
+    /// M105 for a sum above 64 bits.
+    pub fn rounded(self, scratchpads: impl IntoIterator<Item = u64>) -> Result<u64, Refusal> {
+        const WHAT: &str = "the scratchpad in pages";
         let page = self.bytes.max(1);
-        let one = |bytes: u64| bytes.div_ceil(page).saturating_mul(page);
-        super::sum(scratchpads.into_iter().map(one))
+        let one = |bytes: u64| bytes.div_ceil(page).checked_mul(page);
+        let pages: Option<Vec<u64>> = scratchpads.into_iter().map(one).collect();
+        super::sum(WHAT, pages.ok_or_else(|| super::too_large(WHAT))?)
     }
 }

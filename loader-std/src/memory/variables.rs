@@ -1,10 +1,11 @@
 //! What the figures need of a definition: sizes by class, areas, engine files.
 
+use super::sum;
 use crate::chain::Graph;
 use crate::members::Members;
 use crate::refusal::{Refusal, string};
 use loader_core::arch::Engine;
-use loader_core::error::{Error, ToolCode};
+use loader_core::error::{Error, ManifestCode, Stage, ToolCode};
 use loader_core::json::{Cutter, Element, Kind, Memory, Path, Reader, Want, check_size};
 use loader_core::limits::Limits;
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,7 +57,7 @@ impl Variables {
         let mut total = 0u64;
         for constant in &self.constants {
             let size = constant.size.map_or_else(|| measured(members, graph, &constant.file), Ok)?;
-            total = total.saturating_add(size);
+            total = sum("the constants", [total, size])?;
         }
         Ok(total)
     }
@@ -71,16 +72,17 @@ impl Variables {
         let size = || entry.size.ok_or_else(|| absent("size"));
         match entry.class.as_deref() {
             Some("virtual") => {
-                let off = entry.off.ok_or_else(|| absent("backing_variable_off"))?;
+                // Without an offset, the variable stands at the start of its area (§7.1).
+                let end = sum("an area of the scratchpad", [entry.off.unwrap_or(0), size()?])?;
                 let area = entry.fabric_path.or(entry.backing_buf);
                 let mark = self.areas.entry(area.unwrap_or_else(|| "main".to_owned())).or_default();
-                *mark = (*mark).max(off.saturating_add(entry.size.ok_or_else(|| absent("size"))?));
+                *mark = (*mark).max(end);
             }
             Some("file") => {
                 let file = entry.file.ok_or_else(|| absent("file_name"))?;
                 self.constants.push(Constant { file, size: entry.size });
             }
-            Some("tmp-buf") => self.tmp_bufs = self.tmp_bufs.saturating_add(size()?),
+            Some("tmp-buf") => self.tmp_bufs = sum("the tmp-buf variables", [self.tmp_bufs, size()?])?,
             Some("input") => drop(self.inputs.insert(name.to_owned(), size()?)),
             Some("output") => drop(self.outputs.insert(name.to_owned(), size()?)),
             Some(_) => {}
@@ -137,11 +139,37 @@ const KEYS: [&[u8]; 6] =
 struct Definition {
     variables: Variables,
     entry: Entry,
+    /// The keys of the root that matter, as far as they were met: of two equal ones the first counts (§3).
+    met: BTreeSet<Vec<u8>>,
     has_table: bool,
+    /// The names in `var` and `dma_queue`, where none may be twice.
+    names: BTreeSet<Vec<u8>>,
     refusal: Option<Refusal>,
 }
 
 impl Definition {
+    fn top(&mut self, key: &[u8], kind: Kind) -> Want {
+        let (table, engine) = (matches!(key, b"var" | b"dma_queue"), Engine::from_key(key).is_some());
+        if !(table || engine) || !self.met.insert(key.to_vec()) {
+            return Want::Skip;
+        }
+        match kind {
+            Kind::Object if table => {
+                self.names.clear();
+                Want::Enter
+            }
+            Kind::String if engine => Want::Take,
+            _ => Want::Skip,
+        }
+    }
+
+    fn name_once(&mut self, name: &[u8], offset: u64) -> Result<(), Refusal> {
+        if self.names.insert(name.to_vec()) {
+            return Ok(());
+        }
+        Err(Error::new(Stage::Tool, ManifestCode::JsonDuplicateKey).name(name).offset(offset).into())
+    }
+
     /// Keeps the refusal with its details; the cutter only carries the error.
     fn keep<T>(&mut self, result: Result<T, Refusal>) -> Result<T, Error> {
         result.map_err(|refusal| {
@@ -153,13 +181,15 @@ impl Definition {
 }
 
 impl Reader for Definition {
-    fn value(&mut self, path: &Path<'_>, kind: Kind, _: u64) -> Result<Want, Error> {
-        let table = path.key(0) == b"var";
-        let engine = Engine::from_key(path.key(0)).is_some() && kind == Kind::String;
+    fn value(&mut self, path: &Path<'_>, kind: Kind, offset: u64) -> Result<Want, Error> {
         Ok(match path.depth() {
             0 => Want::Enter,
-            1 if engine => Want::Take,
-            1 | 2 if table && kind == Kind::Object => Want::Enter,
+            1 => self.top(path.key(0), kind),
+            2 => {
+                let named = self.name_once(path.key(1), offset);
+                self.keep(named)?;
+                if path.key(0) == b"var" && kind == Kind::Object { Want::Enter } else { Want::Skip }
+            }
             3 if KEYS.contains(&path.key(2)) => Want::Take,
             _ => Want::Skip,
         })
@@ -177,7 +207,7 @@ impl Reader for Definition {
 
     fn leave(&mut self, path: &Path<'_>, _: u32, _: u64) -> Result<(), Error> {
         match path.depth() {
-            1 => self.has_table = true,
+            1 => self.has_table |= path.key(0) == b"var",
             2 => {
                 let entry = std::mem::take(&mut self.entry);
                 let name = String::from_utf8_lossy(path.key(1));

@@ -131,6 +131,7 @@ pub fn load<S: Source, D: Device, R>(
     let mut work = Workspace { input, layers: *layers, names, extents };
     let mut peaks = Peaks::default();
     let opened = first_pass(source, work.reborrow(), members, options, &mut peaks)?;
+    let options = &Options { policy: options.policy.of_file(opened.lnc), ..*options };
     let lowered = phase_one(source, work.reborrow(), &opened, memory, options, &mut peaks)?;
     phase_two(source, work, &opened, Rest { memory, scratch, pages, options, lowered, peaks }, open, done)
 }
@@ -199,15 +200,7 @@ fn phase_two<'a, S: Source, D: Device, R>(
     let kbins = Kbins::new(head, lowered.table).ok_or_else(broken)?;
     let mut payload = Streamed::over(source, work, opened.table, opened.payload_end, &options.limits);
     let mut pages = PageTable::new(pages);
-    let placed = stages::place(
-        &mut payload,
-        (opened.name, opened.lnc),
-        &kbins,
-        &device,
-        &mut pages,
-        &mut arena,
-        options,
-    );
+    let placed = stages::place(&mut payload, opened.name, &kbins, &device, &mut pages, &mut arena, options);
     let plan = match &placed {
         Ok(plan) => plan,
         Err(error) => return Err(refused(*error, Some(&opened.table), &arena)),

@@ -78,14 +78,14 @@ pub fn lower<'m, S: Source>(
 #[inline(never)]
 pub fn place<'m, S: Source, D: Device>(
     payload: &mut Streamed<'_, 'm, S>,
-    (name, lnc_size): (&[u8], u32),
+    name: &[u8],
     kbins: &Kbins<'m>,
     device: &D,
     pages: &mut PageTable<'_>,
     arena: &mut Arena<'m>,
     options: &Options,
 ) -> Result<Plan<'m>, Error> {
-    let lnc = options.policy.lnc.unwrap_or(lnc_size).max(1);
+    let lnc = options.policy.lnc.unwrap_or(1);
     let request = Request {
         name,
         core: CoreId(options.core),

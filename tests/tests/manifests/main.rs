@@ -10,4 +10,5 @@ mod second_reader;
 mod small;
 mod stress;
 mod strict;
+mod texts;
 mod tools;

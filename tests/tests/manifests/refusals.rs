@@ -193,7 +193,7 @@ fn a_number_out_of_range_is_shown_as_it_is_written() {
         (json!("2"), "\"2\""),
     ] {
         let refused = log(&[set(DEF, "/dma_queue/q/num_queues", value.clone())]);
-        assert_eq!(refused, format!("DMA queue q has {found} queues"));
+        assert_eq!(refused, format!("num_queues is {found} in DMA queue q"));
         if value != json!(17) {
             let refused = log(&[set(POOL, "/dma/0/id", value)]);
             assert_eq!(refused, format!("invalid dma block 0: id {found}"));

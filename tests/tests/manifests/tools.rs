@@ -133,7 +133,7 @@ const MIB: u64 = 1 << 20;
 
 fn scratchpads(page: u64, hundredths_of_mib: [u64; 2]) -> u64 {
     let bytes = hundredths_of_mib.map(|figure| figure * MIB / 100);
-    Page::of(page).unwrap().rounded(bytes)
+    Page::of(page).unwrap().rounded(bytes).unwrap()
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn file(scratchpad: u64, persistent: u64) -> Estimate {
 #[test]
 fn manifests_z13() {
     let files = [file((320 + 64) * MIB, 5), file((128 + 64) * MIB, 7)];
-    let together = Together::of(&files);
+    let together = Together::of(&files).unwrap();
     assert_eq!(together.scratchpad, 384 * MIB);
     assert_eq!((together.resident, together.runtime), (12, 80 * MIB));
     assert_eq!(together.total, 464 * MIB + 12);
@@ -174,7 +174,7 @@ fn manifests_z13() {
 
 #[test]
 fn manifests_z14() {
-    assert_eq!(Together::of(&[]).total, 0);
+    assert_eq!(Together::of(&[]).unwrap().total, 0);
 }
 
 #[test]
@@ -189,7 +189,10 @@ fn manifests_z15() {
     assert_eq!(bytes(&[(FIRST, "512"), (SECOND, "128")]), 512 * MIB);
     assert_eq!(bytes(&[(SECOND, "128")]), 128 * MIB);
     assert_eq!(bytes(&[]), 64 * MIB);
-    for bad in ["0", "x", "", "-1"] {
+    // An empty variable is not set.
+    assert_eq!(bytes(&[(FIRST, " "), (SECOND, "128")]), 128 * MIB);
+    assert_eq!(bytes(&[(FIRST, ""), (SECOND, "")]), 64 * MIB);
+    for bad in ["0", "x", "-1"] {
         let refusal = page(&[(FIRST, bad)]).unwrap_err();
         assert_eq!(refusal.error.id().to_string(), "M104", "{bad}");
     }

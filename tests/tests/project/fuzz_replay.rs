@@ -18,14 +18,13 @@ fn seeds_and_their_neighbours() {
     }
 }
 
-/// Inputs that the fuzzers found worth keeping, a few of each target of the container among them.
+/// Inputs that the fuzzers found worth keeping, a few dozen of each target.
 #[test]
 fn kept_inputs() {
     for Target { name, run, .. } in TARGETS {
         let folder = workspace().join("tests/fuzz/kept").join(name);
         let kept: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().collect();
-        let container = ["header", "gzip", "tar", "container", "chunking"].contains(&name);
-        assert!(!container || kept.len() > 20, "{name}: {} inputs", kept.len());
+        assert!(kept.len() > 20, "{name}: {} inputs", kept.len());
         for entry in kept {
             run(&std::fs::read(entry.path()).unwrap());
         }

@@ -63,6 +63,22 @@ pub(super) struct EndDraft {
     sizes: Slot<Four<u64>>,
     steps: Slot<Four<i64>>,
     dtype: Slot<Dtype>,
+    /// Where the values of the wrong type stand, of those keys that have one.
+    wrong_at: [u64; 5],
+}
+
+/// An end as its keys spell it: the name and its four fields.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EndName(pub(super) [&'static str; 5]);
+
+impl EndName {
+    pub(super) const FROM: Self = Self(["from", "from_off", "from_sizes", "from_steps", "from_dtype"]);
+    pub(super) const TO: Self = Self(["to", "to_off", "to_sizes", "to_steps", "to_dtype"]);
+
+    const fn whole(self) -> &'static [u8] {
+        let [whole, ..] = self.0;
+        whole.as_bytes()
+    }
 }
 
 impl EndDraft {
@@ -73,11 +89,12 @@ impl EndDraft {
         sizes: Slot::Absent,
         steps: Slot::Absent,
         dtype: Slot::Absent,
+        wrong_at: [0; 5],
     };
 
     /// Forgets everything: cheaper than writing [`EndDraft::EMPTY`], since only the marks are written.
     pub(super) fn clear(&mut self) {
-        let Self { var, shown, off, sizes, steps, dtype } = self;
+        let Self { var, shown, off, sizes, steps, dtype, wrong_at: _ } = self;
         (*var, *shown, *off) = (Slot::Absent, None, Slot::Absent);
         (*sizes, *steps, *dtype) = (Slot::Absent, Slot::Absent, Slot::Absent);
     }
@@ -88,7 +105,8 @@ impl EndDraft {
             return;
         }
         let text = value.text();
-        self.var.set(text.map(id));
+        let Self { var, wrong_at: [at, ..], .. } = self;
+        first(var, at, value, text.map(id));
         if self.var.get() == Some(None) {
             self.shown = text.ok().map(shown);
         }
@@ -96,30 +114,47 @@ impl EndDraft {
 
     /// Takes the value of `*_off`, `*_sizes`, `*_steps` or `*_dtype`.
     pub(super) fn field(&mut self, field: EndKey, value: Element<'_>) {
+        let Self { off, sizes, steps, dtype, wrong_at: [_, off_at, sizes_at, steps_at, dtype_at], .. } = self;
         match field {
-            EndKey::Off => self.off.set(value.u64()),
-            EndKey::Sizes => self.sizes.set(Four::read(value, Integer::u64).ok_or(())),
-            EndKey::Steps => self.steps.set(Four::read(value, Integer::i64).ok_or(())),
-            EndKey::Dtype => self.dtype.set(value.text().map(|text| match dtype_code(text) {
-                Some(code) => Dtype::Known(code),
-                None => Dtype::Unknown(shown(text)),
-            })),
+            EndKey::Off => first(off, off_at, value, value.u64()),
+            EndKey::Sizes => first(sizes, sizes_at, value, Four::read(value, Integer::u64).ok_or(())),
+            EndKey::Steps => first(steps, steps_at, value, Four::read(value, Integer::i64).ok_or(())),
+            EndKey::Dtype => {
+                let code = value.text().map(|text| match dtype_code(text) {
+                    Some(code) => Dtype::Known(code),
+                    None => Dtype::Unknown(shown(text)),
+                });
+                first(dtype, dtype_at, value, code);
+            }
         }
     }
 
-    /// The finished end. `which` is `from` or `to`; `size` is the transfer's own `size`, which old
+    /// The first key that has the wrong type, with its place.
+    fn malformed(&self, which: EndName) -> Option<Error> {
+        let Self { var, off, sizes, steps, dtype, .. } = self;
+        let wrong = [var.is_wrong(), off.is_wrong(), sizes.is_wrong(), steps.is_wrong(), dtype.is_wrong()];
+        let mut keys = which.0.into_iter().zip(self.wrong_at).zip(wrong);
+        let ((key, at), _) = keys.find(|(_, wrong)| *wrong)?;
+        Some(fault(ManifestCode::TransferMalformed).name(key.as_bytes()).offset(at))
+    }
+
+    /// The finished end; `size` is the transfer's own `size`, which old
     /// files have in place of sizes and steps (lowering.md §5.4).
-    pub(super) fn access(&self, which: &'static [u8], size: Option<u64>) -> Result<Access, Error> {
-        let malformed = || fault(ManifestCode::TransferMalformed).name(which);
+    pub(super) fn access(&self, which: EndName, size: Option<u64>) -> Result<Access, Error> {
+        let malformed = || {
+            let absent = fault(ManifestCode::TransferMalformed).name(which.whole());
+            self.malformed(which).unwrap_or(absent)
+        };
         let var = self.var.get().ok_or_else(malformed)?;
         let unknown = || {
             let shown = self.shown.unwrap_or(Name::EMPTY);
             fault(ManifestCode::TransferVariable).name(shown.as_bytes())
         };
         let var = var.ok_or_else(unknown)?;
-        if self.sizes.is_wrong() || self.steps.is_wrong() || self.off.is_wrong() || self.dtype.is_wrong() {
-            return Err(malformed());
+        if let Some(error) = self.malformed(which) {
+            return Err(error);
         }
+        let which = which.whole();
         let (sizes, steps) = match (self.sizes.get(), self.steps.get(), size) {
             (None, None, Some(size)) => (Four::one(size), Four::one(1)),
             (sizes, steps, _) => (sizes.unwrap_or(NO_SIZES), steps.unwrap_or(NO_STEPS)),
@@ -141,6 +176,16 @@ impl EndDraft {
             }
         };
         Access::new(var, self.off.get().unwrap_or(0), dtype, sizes, steps).ok_or_else(shape)
+    }
+}
+
+/// Takes the first value of a key; of one that has the wrong type, its place.
+fn first<T: Copy, E>(slot: &mut Slot<T>, at: &mut u64, value: Element<'_>, read: Result<T, E>) {
+    if slot.is_absent() {
+        slot.set(read);
+        if slot.is_wrong() {
+            *at = value.offset();
+        }
     }
 }
 

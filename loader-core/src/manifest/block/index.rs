@@ -23,7 +23,8 @@ struct BlockDraft {
     id_written: Option<Name<32>>,
     queue: Slot<Option<u32>>,
     instance: Slot<Option<(u32, u32)>>,
-    shown: Option<Name<32>>,
+    /// What `queue` and `instance_name` say.
+    shown: [Option<Name<32>>; 2],
     semaphore: Slot<u32>,
     event: Slot<u32>,
     priority_class: Slot<u8>,
@@ -118,8 +119,10 @@ impl Indexing<'_, '_, '_> {
     /// Queue and instance: `instance_name` wins over `queue`.
     fn place(&self) -> Result<(u32, u32), Error> {
         let draft = &self.indexer.draft;
+        let [queue, instance] = draft.shown;
         let unknown = || {
-            let shown = draft.shown.unwrap_or(Name::new(b"(none named)"));
+            let first = if draft.queue.is_wrong() && !draft.instance.is_wrong() { queue } else { instance };
+            let shown = first.or(queue).unwrap_or(Name::new(b"(none named)"));
             fault(ManifestCode::BlockQueue).name(shown.as_bytes()).numbers(u64::from(draft.ordinal), 0)
         };
         if draft.queue.is_wrong() || draft.instance.is_wrong() {
@@ -202,6 +205,12 @@ impl Indexing<'_, '_, '_> {
     }
 }
 
+/// Keeps the first value of a name for a message; what is no string, as it is written.
+fn shown(slot: &mut Option<Name<32>>, value: Element<'_>) {
+    let name = || value.text().map_or_else(|_| Name::new(value.bytes()), super::super::build::shown);
+    slot.get_or_insert_with(name);
+}
+
 fn bump(sum: &mut U32, more: u32) {
     sum.set(sum.get().saturating_add(more));
 }
@@ -241,13 +250,13 @@ impl BlockUse for Indexing<'_, '_, '_> {
                 let queue = self.queue(value);
                 let draft = &mut self.indexer.draft;
                 draft.queue.set(queue);
-                draft.shown = draft.shown.or_else(|| value.text().ok().map(super::super::build::shown));
+                shown(&mut draft.shown[0], value);
             }
             b"instance_name" => {
                 let instance = self.instance(value);
                 let draft = &mut self.indexer.draft;
                 draft.instance.set(instance);
-                draft.shown = value.text().ok().map(super::super::build::shown).or(draft.shown);
+                shown(&mut draft.shown[1], value);
             }
             b"function_start" if self.indexer.draft.function.len.get() == 0 => {
                 match self.build.keep_string(value)? {

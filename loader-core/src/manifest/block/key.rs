@@ -40,6 +40,28 @@ pub(super) enum OwnKey {
     TransposeOp,
 }
 
+impl OwnKey {
+    /// How many there are.
+    pub(super) const COUNT: usize = 11;
+
+    /// Position among them, and spelling.
+    pub(super) const fn place(self) -> (usize, &'static [u8]) {
+        match self {
+            Self::Op => (0, b"op"),
+            Self::Cast => (1, b"cast"),
+            Self::Tiling => (2, b"num_tiling_dimensions"),
+            Self::Size => (3, b"size"),
+            Self::Scale => (4, b"scale"),
+            Self::ScaleDtype => (5, b"scale_dtype"),
+            Self::Constant => (6, b"constant"),
+            Self::ConstantDtype => (7, b"constant_dtype"),
+            Self::TransposeShape => (8, b"transpose_shape"),
+            Self::TransposeElementSize => (9, b"transpose_element_size"),
+            Self::TransposeOp => (10, b"transpose_op"),
+        }
+    }
+}
+
 impl TransferKey {
     /// `None` for a key that says nothing to the loader.
     pub(super) const fn of(key: &[u8]) -> Option<Self> {

@@ -2,7 +2,7 @@
 
 use super::super::build::{Slot, fault, shown};
 use super::super::class::DmaOp;
-use super::end::{EndDraft, dtype_code};
+use super::end::{EndDraft, EndName, dtype_code};
 use super::key::OwnKey;
 use super::{Access, Constant, SOURCES, Transfer, Transpose};
 use crate::error::{Error, ManifestCode, Name};
@@ -51,6 +51,8 @@ pub(super) struct TransferDraft {
     transpose_shape: Slot<[u64; 4]>,
     element_size: Slot<u32>,
     transpose_op: Slot<([u8; TRANSPOSE_OP_MAX], usize)>,
+    /// Where the first values of the transfer's own keys stand, of those that it has.
+    places: [Option<u64>; OwnKey::COUNT],
 }
 
 fn byte(value: Element<'_>) -> Result<u8, ()> {
@@ -103,6 +105,7 @@ impl TransferDraft {
             transpose_shape: Slot::Absent,
             element_size: Slot::Absent,
             transpose_op: Slot::Absent,
+            places: [None; OwnKey::COUNT],
         }
     }
 
@@ -119,6 +122,7 @@ impl TransferDraft {
         let Self { constant, constant_dtype, transpose_shape, element_size, transpose_op, .. } = self;
         (*constant, *constant_dtype) = (Slot::Absent, Slot::Absent);
         (*transpose_shape, *element_size, *transpose_op) = (Slot::Absent, Slot::Absent, Slot::Absent);
+        self.places = [None; OwnKey::COUNT];
     }
 
     /// `from_arr` begins; false if it was met before.
@@ -131,7 +135,7 @@ impl TransferDraft {
     /// An element of `from_arr` is complete.
     pub(super) fn end_part(&mut self) {
         self.part_count = self.part_count.saturating_add(1);
-        match self.part.access(b"from_arr", None) {
+        match self.part.access(EndName::FROM, None) {
             // A source beyond the last that any chip takes is counted, and refused with the count.
             Ok(access) => drop(self.parts.push(access)),
             Err(error) => self.part_error = self.part_error.or(Some(error)),
@@ -141,6 +145,9 @@ impl TransferDraft {
 
     /// Takes the value of a key that is not one of an end's.
     pub(super) fn field(&mut self, key: OwnKey, value: Element<'_>) {
+        if let Some(place) = self.places.get_mut(key.place().0) {
+            place.get_or_insert(value.offset());
+        }
         match key {
             OwnKey::Op => self.op.set(value.text().map(op)),
             OwnKey::Cast => self.cast.set(value.flag()),
@@ -165,10 +172,10 @@ impl TransferDraft {
         give: impl FnOnce(&Transfer<'_>) -> R,
     ) -> Result<R, Error> {
         let (op, cast) = self.operation()?;
-        let to = self.to.access(b"to", self.size.get())?;
+        let to = self.to.access(EndName::TO, self.size.get())?;
         let one;
         let from = if self.gather.is_absent() {
-            one = [self.from.access(b"from", self.size.get())?];
+            one = [self.from.access(EndName::FROM, self.size.get())?];
             one.as_slice()
         } else {
             self.sources(sources_max)?
@@ -181,23 +188,30 @@ impl TransferDraft {
             to,
             from,
             gather: !self.gather.is_absent(),
-            tiling: self.plain(self.tiling, b"num_tiling_dimensions")?.unwrap_or(0),
-            scale: self.plain(self.scale, b"scale")?.unwrap_or(1.0),
+            tiling: self.plain(self.tiling, OwnKey::Tiling)?.unwrap_or(0),
+            scale: self.plain(self.scale, OwnKey::Scale)?.unwrap_or(1.0),
             constant: self.constant(op)?,
             transpose,
         }))
     }
 
-    fn plain<T: Copy>(&self, slot: Slot<T>, key: &[u8]) -> Result<Option<T>, Error> {
-        if slot.is_wrong() {
-            return Err(fault(ManifestCode::TransferMalformed).name(key));
+    /// A key of the transfer is absent or wrong: at its value, if it has one.
+    fn malformed(&self, key: OwnKey) -> Error {
+        let (place, spelling) = key.place();
+        let error = fault(ManifestCode::TransferMalformed).name(spelling);
+        match self.places.get(place).copied().flatten() {
+            Some(at) => error.offset(at),
+            None => error,
         }
-        Ok(slot.get())
+    }
+
+    fn plain<T: Copy>(&self, slot: Slot<T>, key: OwnKey) -> Result<Option<T>, Error> {
+        if slot.is_wrong() { Err(self.malformed(key)) } else { Ok(slot.get()) }
     }
 
     fn operation(&self) -> Result<(DmaOp, bool), Error> {
-        self.plain(self.cast, b"cast")?;
-        match self.plain(self.op, b"op")? {
+        self.plain(self.cast, OwnKey::Cast)?;
+        match self.plain(self.op, OwnKey::Op)? {
             None => Ok((DmaOp::Copy, false)),
             Some(Op::Known(op, cast)) => Ok((op, cast)),
             Some(Op::Unknown(name)) => Err(fault(ManifestCode::TransferOp).name(name.as_bytes())),
@@ -226,7 +240,7 @@ impl TransferDraft {
         if !to.dtype_given || from.iter().any(|source| !source.dtype_given) {
             return Err(fault(ManifestCode::AccessDtype));
         }
-        let scale = self.plain(self.scale_dtype, b"scale_dtype")?;
+        let scale = self.plain(self.scale_dtype, OwnKey::ScaleDtype)?;
         match scale.filter(|_| op == DmaOp::Fma) {
             Some((false, name)) => Err(fault(ManifestCode::ScaleDtype).name(name.as_bytes())),
             _ => Ok(()),
@@ -235,36 +249,35 @@ impl TransferDraft {
 
     /// The constant of `min` and `max`; ignored without its dtype.
     fn constant(&self, op: DmaOp) -> Result<Option<Constant>, Error> {
-        let malformed = || fault(ManifestCode::TransferMalformed).name(b"constant");
-        let dtype = self.plain(self.constant_dtype, b"constant_dtype")?;
+        let malformed = || self.malformed(OwnKey::Constant);
+        let dtype = self.plain(self.constant_dtype, OwnKey::ConstantDtype)?;
         let (Some(dtype), DmaOp::Min | DmaOp::Max) = (dtype, op) else { return Ok(None) };
-        let value = self.plain(self.constant, b"constant")?.ok_or_else(malformed)?;
+        let value = self.plain(self.constant, OwnKey::Constant)?.ok_or_else(malformed)?;
         let bits = match dtype {
             Some(FLOAT32) => Some(float32_bits(value.float)),
             Some(INT32) => value.integer.and_then(|n| i32::try_from(n).ok()).map(i32::cast_unsigned),
             Some(UINT32) => value.integer.and_then(|n| u32::try_from(n).ok()),
-            _ => return Err(fault(ManifestCode::TransferMalformed).name(b"constant_dtype")),
+            _ => return Err(self.malformed(OwnKey::ConstantDtype)),
         };
         let dtype = dtype.unwrap_or(FLOAT32);
         Ok(Some(Constant { dtype, bits: bits.ok_or_else(malformed)? }))
     }
 
     fn transpose(&self, op: DmaOp) -> Result<Option<Transpose<'_>>, Error> {
-        let shape = self.plain(self.transpose_shape, b"transpose_shape")?;
-        let element_size = self.plain(self.element_size, b"transpose_element_size")?;
-        self.plain(self.transpose_op, b"transpose_op")?;
+        let shape = self.plain(self.transpose_shape, OwnKey::TransposeShape)?;
+        let element_size = self.plain(self.element_size, OwnKey::TransposeElementSize)?;
+        self.plain(self.transpose_op, OwnKey::TransposeOp)?;
         let absent = shape.is_none() && element_size.is_none() && self.transpose_op.is_absent();
         if absent && op != DmaOp::Transpose {
             return Ok(None);
         }
-        let missing = |key: &[u8]| fault(ManifestCode::TransferMalformed).name(key);
         let op = match &self.transpose_op {
             Slot::Got((bytes, len)) => bytes.get(..*len).unwrap_or(&[]),
             _ => &[],
         };
         Ok(Some(Transpose {
-            shape: shape.ok_or_else(|| missing(b"transpose_shape"))?,
-            element_size: element_size.ok_or_else(|| missing(b"transpose_element_size"))?,
+            shape: shape.ok_or_else(|| self.malformed(OwnKey::TransposeShape))?,
+            element_size: element_size.ok_or_else(|| self.malformed(OwnKey::TransposeElementSize))?,
             op,
         }))
     }

@@ -181,7 +181,10 @@ impl BlockWalk {
         self.transfers = self.transfers.saturating_add(1);
         match self.draft.end(used.sources_max(), |transfer| used.transfer(index, transfer)) {
             Ok(given) => given,
-            Err(error) => used.fault(index, error.offset(self.offset)),
+            Err(error) => {
+                let at = error.at.offset.unwrap_or(self.offset);
+                used.fault(index, error.offset(at))
+            }
         }
     }
 }

@@ -66,7 +66,7 @@ pub(super) struct QueueDraft {
     owner: Slot<Word<Engine>>,
     num_queues: Slot<u32>,
     /// `num_queues` as it is written.
-    num_written: Option<Name<16>>,
+    num_written: Option<Name<32>>,
     semaphore: Slot<u32>,
     semaphore_set: Slot<([u32; SEMAPHORES_MAX], u32)>,
     /// First name of `queue_instances`.
@@ -237,7 +237,7 @@ impl QueueDraft {
         let numbers = (u64::from(count), u64::from(QUEUES_MAX));
         let written = self.num_written.unwrap_or(Name::EMPTY);
         let error = || {
-            let error = fault(ManifestCode::QueueCount).name(name).name2(written.as_bytes());
+            let error = fault(ManifestCode::QueueCount).name(written.as_bytes()).name2(name);
             error.numbers(numbers.0, numbers.1)
         };
         if (1..=QUEUES_MAX).contains(&count) { Ok(count) } else { Err(failed(3, error())) }

@@ -3,7 +3,7 @@
 use super::super::build::{Build, fault, full, shown};
 use super::super::record::{CarveoutRecord, DefRecord, Fp8Record, def_flag};
 use crate::error::{Error, ManifestCode, Name, Stage};
-use crate::json::{self, Element, Repeats, Shape, Type};
+use crate::json::{self, Element, Repeats, Shape, Type, Unbound};
 use serde::Deserialize;
 use zerocopy::little_endian::{U32, U64};
 
@@ -33,13 +33,19 @@ const FP8: Shape = Shape {
     repeats: Repeats::FirstCounts,
 };
 
+/// The refusal of an object, which is called `whole` where no key of it is at fault.
+fn named(unbound: Unbound, code: ManifestCode, whole: &str) -> Error {
+    let error = unbound.error(Stage::Manifest, code);
+    if error.at.name.as_bytes().is_empty() { error.name(whole.as_bytes()) } else { error }
+}
+
 /// Reads `fp8_conversion_config`; a single missing key is 0 (manifests.md §12.1).
 #[inline(never)]
 pub(super) fn fp8(def: &mut DefRecord, value: Element<'_>) -> Result<(), Error> {
     let mut scratch = [0u8; SCRATCH];
     let entry: Fp8Entry = value
         .bind(&FP8, &mut scratch)
-        .map_err(|unbound| unbound.error(Stage::Manifest, ManifestCode::DefinitionMalformed))?;
+        .map_err(|unbound| named(unbound, ManifestCode::DefinitionMalformed, "fp8_conversion_config"))?;
     def.fp8 = Fp8Record {
         emax_e4m3: U32::new(entry.emax_fp8_e4m3),
         emax_e5m2: U32::new(entry.emax_fp8_e5m2),
@@ -90,7 +96,7 @@ fn read_carveout(value: Element<'_>) -> Result<CarveoutRecord, Error> {
     let mut scratch = [0u8; SCRATCH];
     let entry: CarveoutEntry<'_> = value
         .bind(&CARVEOUT, &mut scratch)
-        .map_err(|unbound| unbound.error(Stage::Manifest, ManifestCode::CarveoutField))?;
+        .map_err(|unbound| named(unbound, ManifestCode::CarveoutField, "an object"))?;
     let missing = |key: &str| fault(ManifestCode::CarveoutField).name(key.as_bytes()).offset(value.offset());
     let kind = entry.r#type.ok_or_else(|| missing("type"))?;
     if !kind.is(b"evtaccel") {

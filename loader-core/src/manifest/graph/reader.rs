@@ -1,6 +1,6 @@
 //! Reading `neff.json` / `kelp.json`: the tables of the graph as they come (manifests.md §4.2).
 
-use super::tables::{FLAG_BAD, FLAG_OVERFLOW, FLAG_WIDE, Graph, Head, Node, Shape};
+use super::tables::{FLAG_BAD, FLAG_OVERFLOW, FLAG_WIDE, Graph, Head, Node, Number, Shape};
 use crate::error::Error;
 use crate::json::{Element, Kind, Path, Want};
 use crate::manifest::build::{Build, Document, Slot, full};
@@ -144,11 +144,17 @@ impl GraphReader {
 
 /// One head: `[node, output, version]`.
 fn head(element: Element<'_>) -> Head {
-    let mut items = element.items().ok().into_iter().flatten().map(|item| item.u32());
+    let mut items = element.items().ok().into_iter().flatten().map(|item| item.u64());
     let node = items.next().and_then(Result::ok);
     let output = items.next().and_then(Result::ok);
     let flags = U32::new(if node.and(output).is_none() { FLAG_BAD } else { 0 });
-    Head { node: U32::new(node.unwrap_or(0)), output: U32::new(output.unwrap_or(0)), flags }
+    Head { node: U64::new(node.unwrap_or(0)), output: U64::new(output.unwrap_or(0)), flags }
+}
+
+fn number(element: Element<'_>) -> Number {
+    let value = element.u64();
+    let flags = U32::new(if value.is_err() { FLAG_BAD } else { 0 });
+    Number { value: U64::new(value.unwrap_or(0)), flags }
 }
 
 impl Document for GraphReader {
@@ -206,9 +212,8 @@ impl Document for GraphReader {
         match (path.depth(), path.key(0)) {
             (2, b"heads") => self.graph.heads.push(build.arena, head(element)).map(drop).map_err(full),
             (2, key) => {
-                let value = U32::new(element.u32().unwrap_or(u32::MAX));
                 let table = if key == b"arg_nodes" { &mut self.graph.args } else { &mut self.graph.rows };
-                table.push(build.arena, value).map(drop).map_err(full)
+                table.push(build.arena, number(element)).map(drop).map_err(full)
             }
             (3, _) => {
                 let name = build.keep_string(element)?;

@@ -28,11 +28,29 @@ pub(super) struct Node {
     pub(super) outputs: U32,
 }
 
+/// A node number or entry id as the file has it, however large.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub(super) struct Number {
+    pub(super) value: U64,
+    pub(super) flags: U32,
+}
+
+impl Number {
+    /// The number, which must be one.
+    fn get(&self, key: &[u8], at: u32) -> Result<u64, Error> {
+        if self.flags.get() == FLAG_BAD {
+            return Err(fault(ManifestCode::GraphMalformed).name(key).element(at));
+        }
+        Ok(self.value.get())
+    }
+}
+
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub(super) struct Head {
-    pub(super) node: U32,
-    pub(super) output: U32,
+    pub(super) node: U64,
+    pub(super) output: U64,
     pub(super) flags: U32,
 }
 
@@ -162,17 +180,20 @@ impl Graph {
         Err(fault(code))
     }
 
-    fn entry(&self, build: &Build<'_, '_>, node: u32) -> Result<u32, Error> {
-        let row = self.rows.get::<U32>(build.arena.tail(), node);
-        let missing = || fault(ManifestCode::EidDtypes).numbers(u64::from(node), u64::from(self.rows.len()));
-        row.map(|row| row.get()).ok_or_else(missing)
+    /// The first entry id of a node.
+    fn entry(&self, build: &Build<'_, '_>, node: u64) -> Result<u64, Error> {
+        let at = u32::try_from(node).unwrap_or(u32::MAX);
+        let Some(row) = self.rows.get::<Number>(build.arena.tail(), at) else {
+            let error = fault(ManifestCode::EidDtypes).numbers(node, u64::from(self.rows.len()));
+            return Err(error.name(b" (row of node_row_ptr)").name2(b"a row"));
+        };
+        row.get(b"node_row_ptr", at)
     }
 
-    fn node<'a>(&self, build: &'a Build<'_, '_>, node: u32) -> Result<&'a Node, Error> {
-        let numbers = (u64::from(node), u64::from(self.nodes.len()));
-        let missing = || fault(ManifestCode::HeadNode).numbers(numbers.0, numbers.1);
-        let node = self.nodes.get::<Node>(build.arena.tail(), node).ok_or_else(missing)?;
-        Ok(node)
+    fn node<'a>(&self, build: &'a Build<'_, '_>, node: u64) -> Result<&'a Node, Error> {
+        let missing = || fault(ManifestCode::HeadNode).numbers(node, u64::from(self.nodes.len()));
+        let at = u32::try_from(node).ok();
+        at.and_then(|at| self.nodes.get::<Node>(build.arena.tail(), at)).ok_or_else(missing)
     }
 
     fn node_name(node: &Node) -> Result<Text, Error> {
@@ -186,7 +207,8 @@ impl Graph {
     pub(crate) fn inputs(&self, build: &mut Build<'_, '_>, notes: &mut impl Notes) -> Result<List, Error> {
         let mut tensors = Table::EMPTY;
         for at in 0..self.args.len() {
-            let node = self.args.get::<U32>(build.arena.tail(), at).map_or(u32::MAX, |node| node.get());
+            let node = self.args.get::<Number>(build.arena.tail(), at);
+            let node = node.ok_or_else(|| broken("an argument"))?.get(b"arg_nodes", at)?;
             let name = Self::node_name(self.node(build, node)?)?;
             let eid = self.entry(build, node)?;
             let tensor = self.describe(build, name, eid, notes)?;
@@ -212,22 +234,26 @@ impl Graph {
     }
 
     /// Name and entry id of a head.
-    fn head(&self, build: &Build<'_, '_>, head: Head) -> Result<(Text, u32), Error> {
+    fn head(&self, build: &Build<'_, '_>, head: Head) -> Result<(Text, u64), Error> {
         let output = head.output.get();
         let node = self.node(build, head.node.get())?;
         let named = || {
-            let index = node.first_output.get().checked_add(output)?;
+            let index = node.first_output.get().checked_add(u32::try_from(output).ok()?)?;
             self.output_names.get::<Text>(build.arena.tail(), index).copied()
         };
-        let name = if output < node.outputs.get() { named() } else { None };
+        let name = if output < u64::from(node.outputs.get()) { named() } else { None };
         let name = match name {
             Some(name) => name,
             None => Self::node_name(node)?,
         };
         let first = self.entry(build, head.node.get())?;
-        let beyond =
-            || fault(ManifestCode::EidDtypes).numbers(u64::from(first), u64::from(self.dtypes.len()));
+        // A sum above 64 bits is out of bounds as its larger part is.
+        let beyond = || Self::beyond(ManifestCode::EidDtypes, first.max(output), self.dtypes.len());
         Ok((name, first.checked_add(output).ok_or_else(beyond)?))
+    }
+
+    fn beyond(code: ManifestCode, eid: u64, count: u32) -> Error {
+        fault(code).numbers(eid, u64::from(count)).name2(b"an entry id")
     }
 
     /// `describe(e)` of §4.4.
@@ -235,15 +261,17 @@ impl Graph {
         &self,
         build: &Build<'_, '_>,
         name: Text,
-        eid: u32,
+        eid: u64,
         notes: &mut impl Notes,
     ) -> Result<TensorRecord, Error> {
         let tail = build.arena.tail();
-        let beyond = |code, count: u32| fault(code).numbers(u64::from(eid), u64::from(count));
-        let dtype = self.dtypes.get::<Text>(tail, eid);
+        let beyond = |code, count: u32| Self::beyond(code, eid, count);
+        let place = u32::try_from(eid).ok();
+        let dtype = place.and_then(|eid| self.dtypes.get::<Text>(tail, eid));
         let dtype = dtype.ok_or_else(|| beyond(ManifestCode::EidDtypes, self.dtypes.len()))?;
-        let shape = self.shapes.get::<Shape>(tail, eid);
+        let shape = place.and_then(|eid| self.shapes.get::<Shape>(tail, eid));
         let shape = shape.ok_or_else(|| beyond(ManifestCode::EidShapes, self.shapes.len()))?;
+        let eid = place.ok_or_else(|| broken("an entry id"))?;
         let rank = u64::from(shape.rank.get());
         let most = u64::try_from(TENSOR_DIMS).unwrap_or(0);
         let refused = || fault(ManifestCode::TensorRank).numbers(rank, most).element(eid);

@@ -1,8 +1,6 @@
 #![allow(clippy::unwrap_used)]
 extern crate std;
 use super::*;
-use crate::error::Status;
-use std::string::ToString;
 
 #[test]
 fn names_of_remote_variables() {
@@ -15,14 +13,4 @@ fn names_of_remote_variables() {
     assert_eq!(suffixed(b"kv_remote_1_remote_0"), Some((&b"kv_remote_1"[..], 0)));
     assert_eq!(suffixed(b"_remote_0"), None);
     assert_eq!(suffixed(b"kv_remote_"), None);
-}
-
-#[test]
-fn core_counts() {
-    assert!(core_count(1, Some(2)).is_ok());
-    assert!(core_count(2, Some(2)).is_ok());
-    assert!(core_count(2, None).is_ok());
-    let error = core_count(2, Some(1)).unwrap_err();
-    assert_eq!(error.log().to_string(), "Insufficient number of pncs, required 2, available 1");
-    assert_eq!(error.status(), Status::LoadNotEnoughNc);
 }

@@ -3,7 +3,7 @@
 mod people;
 
 use crate::Answer;
-use crate::output::{Document, Output, verdict};
+use crate::output::{Document, Output, shown, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::source::Source;
@@ -43,7 +43,7 @@ fn read(path: &Path, output: &Output) -> Result<Snapshot, Trouble> {
     let mut input = Input::open(path).map_err(Trouble::at(path))?;
     let mut progress = output.progress("reading", input.len());
     Snapshot::of(&mut input, |done| progress.set(done))
-        .map_err(|error| Trouble::Usage(format!("{}: {error}", path.display())))
+        .map_err(|error| Trouble::Usage(format!("{}: {error}", shown::path(path))))
 }
 
 fn document(arguments: &DiffArguments, files: [&Snapshot; 2], comparison: &Comparison) -> Document {

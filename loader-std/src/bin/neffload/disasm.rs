@@ -7,7 +7,7 @@ mod document;
 mod people;
 
 use crate::Answer;
-use crate::output::{Document, Output};
+use crate::output::{Document, Output, shown};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::arch::Engine;
@@ -77,13 +77,12 @@ pub(crate) fn run(arguments: &DisasmArguments, output: &mut Output) -> Result<An
 }
 
 fn refused(arguments: &DisasmArguments, refusal: &Refusal, output: &mut Output) -> Result<Answer, Trouble> {
-    let file = arguments.file.display();
     if output.json() {
         let mut document = Document::new("disasm");
-        document.set("file", file.to_string()).set("error", document::error(refusal));
+        document.set("file", arguments.file.display().to_string()).set("error", document::error(refusal));
         output.document(&document)?;
     } else {
-        say!("neffload: {file}: {refusal}");
+        shown::complain(format_args!("neffload: {}: {refusal}", shown::path(&arguments.file)));
     }
     Ok(Answer::Refused)
 }

@@ -1,34 +1,95 @@
 //! Files on the command line: several, folders, and one held whole.
 
-use crate::output::Output;
+use crate::output::{Output, Progress, shown};
 use crate::trouble::Trouble;
 use loader_core::source::Source;
 use loader_std::file::Input;
-use loader_std::walk::{files, neff_files};
+use loader_std::walk::{Found, Unread, files, neff_files};
 use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The files that the arguments name: a folder stands for the `.neff` files below it, in name order.
-pub(crate) fn expand(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, Trouble> {
+/// A file that the arguments name, or something that a folder among them holds in a file's place.
+#[derive(Debug)]
+pub(crate) struct Named {
+    /// Its path.
+    pub(crate) path: PathBuf,
+    /// It was found in a folder.
+    found: bool,
+    /// Why it cannot be read, if that is known: a folder that cannot be listed, a pipe in a folder.
+    unread: Option<io::Error>,
+}
+
+impl Named {
+    /// Opens it. What was found in a folder is opened only as the regular file that it was then.
+    pub(crate) fn open(&mut self) -> Result<Input, Trouble> {
+        if let Some(error) = self.unread.take() {
+            return Err(Trouble::at(&self.path)(error));
+        }
+        let opened = if self.found { Input::open_found(&self.path) } else { Input::open(&self.path) };
+        opened.map_err(Trouble::at(&self.path))
+    }
+
+    /// Bytes of the file, as far as the system tells.
+    pub(crate) fn size(&self) -> u64 {
+        fs::metadata(&self.path).ok().filter(fs::Metadata::is_file).map_or(0, |facts| facts.len())
+    }
+}
+
+/// What the arguments name: a folder stands for the `.neff` files below it, in name order, and for what of it cannot
+/// be read.
+pub(crate) fn expand(arguments: &[PathBuf]) -> Vec<Named> {
     named(arguments, neff_files)
 }
 
 /// The same for carriers: a folder stands for all plain files below it.
-pub(crate) fn expand_all(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, Trouble> {
+pub(crate) fn expand_all(arguments: &[PathBuf]) -> Vec<Named> {
     named(arguments, |path| files(path, |path| fs::symlink_metadata(path).is_ok_and(|facts| facts.is_file())))
 }
 
-fn named(
-    arguments: &[PathBuf],
-    below: impl Fn(&Path) -> io::Result<Vec<PathBuf>>,
-) -> Result<Vec<PathBuf>, Trouble> {
+fn named(arguments: &[PathBuf], below: impl Fn(&Path) -> Found) -> Vec<Named> {
     let mut all = Vec::new();
     for argument in arguments {
-        all.extend(below(argument).map_err(Trouble::at(argument))?);
+        let found = argument.is_dir();
+        let Found { files, unread } = below(argument);
+        let files = files.into_iter().map(|path| Named { path, found, unread: None });
+        let unread =
+            unread.into_iter().map(|Unread { path, error }| Named { path, found, unread: Some(error) });
+        let mut here: Vec<Named> = files.chain(unread).collect();
+        here.sort_by(|a, b| a.path.cmp(&b.path));
+        all.extend(here);
     }
-    Ok(all)
+    all
+}
+
+/// A bar over all of them, and the bytes before each.
+pub(crate) struct Tour {
+    progress: Progress,
+    sizes: Vec<u64>,
+}
+
+impl Tour {
+    /// A bar that appears when the work lasts.
+    pub(crate) fn new(label: &'static str, files: &[Named], output: &Output) -> Self {
+        let sizes: Vec<u64> = files.iter().map(Named::size).collect();
+        let total = sizes.iter().fold(0, |sum: u64, size| sum.saturating_add(*size));
+        // Of a pipe, nobody knows the length.
+        let total = Some(total).filter(|total| *total > 0 || files.len() != 1);
+        Self { progress: output.progress(label, total), sizes }
+    }
+
+    /// Takes the bar away, for a line in its place.
+    pub(crate) fn hide(&mut self) {
+        self.progress.hide();
+    }
+
+    /// The bar, for the file of that number, counted from 0.
+    pub(crate) fn file(&mut self, at: usize) -> &mut Progress {
+        let before = self.sizes.iter().take(at).fold(0, |sum: u64, size| sum.saturating_add(*size));
+        self.progress.begin(at + 1, self.sizes.len(), before);
+        &mut self.progress
+    }
 }
 
 /// Most bytes of a file that a command holds in memory; a pipe may have no end.
@@ -37,7 +98,7 @@ const MOST_HELD: u64 = 16 << 30;
 /// The whole of `input` in memory.
 pub(crate) fn hold(path: &Path, input: &mut Input, output: &Output) -> Result<Vec<u8>, Trouble> {
     let mut progress = output.progress("reading", input.len());
-    let trouble = |what: &dyn fmt::Display| Trouble::Usage(format!("{}: {what}", path.display()));
+    let trouble = |what: &dyn fmt::Display| Trouble::Usage(format!("{}: {what}", shown::path(path)));
     let mut bytes: Vec<u8> = Vec::new();
     let mut piece = vec![0; 1 << 20];
     loop {

@@ -1,9 +1,9 @@
 //! `neffload find`: NEFFs inside other files.
 
 use crate::Answer;
-use crate::files::expand_all;
+use crate::files::{Named, expand_all};
 use crate::inspect::NoNames;
-use crate::output::{Align, Count, Document, Output, Paint, Size, Table, verdict};
+use crate::output::{Align, Count, Document, Output, Paint, Size, Table, shown, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::error::Error;
@@ -27,31 +27,42 @@ pub(crate) struct FindArguments {
 
 /// Runs `find`.
 pub(crate) fn run(arguments: &FindArguments, output: &mut Output) -> Result<Answer, Trouble> {
-    let mut rows: Vec<Value> = Vec::new();
+    let (mut rows, mut count): (Vec<Value>, u64) = (Vec::new(), 0);
     let columns =
         [("offset", Align::Right), ("size", Align::Right), ("", Align::Left), ("where", Align::Left)];
     let mut table = Table::new(&columns);
-    let files = expand_all(&arguments.files)?;
-    for path in &files {
-        search(path, output, |found, seen| {
-            rows.push(row(path, found, seen));
+    let files = expand_all(&arguments.files);
+    let mut unread: Vec<Value> = Vec::new();
+    for mut file in files {
+        let path = file.path.clone();
+        count += 1;
+        let searched = search(&mut file, output, |found, seen| {
+            rows.push(row(&path, found, seen));
             let (word, paint) =
                 if seen.accepted() { ("accepted", Paint::Good) } else { ("refused", Paint::Bad) };
-            let place = format!("{}@{}", path.display(), found.offset);
+            let place = format!("{}@{}", shown::path(&path), found.offset);
             table.row([found.offset.to_string(), Size(found.size).to_string(), word.to_owned(), place]);
             table.paint(2, paint);
-        })?;
+        });
+        if let Err(trouble) = searched {
+            shown::complain(format_args!("neffload: {trouble}"));
+            unread.push(json!({ "path": path.display().to_string(), "error": trouble.to_string() }));
+        }
     }
+    let failed = unread.len();
     if output.json() {
-        output.document(Document::new("find").set("found", rows))?;
+        output.document(Document::new("find").set("found", rows).set("unreadable", unread))?;
     } else if rows.is_empty() {
-        output.line(format_args!("nothing in {}", Count(files.len() as u64, "file")))?;
+        output.line(format_args!("nothing in {}", Count(count, "file")))?;
     } else {
         output.table(&table)?;
-        if files.len() > 1 {
+        if count > 1 {
             let found = Count(rows.len() as u64, "NEFF");
-            output.line(format_args!("{found} in {}", Count(files.len() as u64, "file")))?;
+            output.line(format_args!("{found} in {}", Count(count, "file")))?;
         }
+    }
+    if failed > 0 {
+        return Err(Trouble::Usage(format!("{} could not be read", Count(failed as u64, "file"))));
     }
     Ok(Answer::Done)
 }
@@ -66,7 +77,10 @@ fn row(path: &Path, found: Found, seen: &Survey) -> Value {
     })
 }
 
-fn search(path: &Path, output: &Output, mut report: impl FnMut(Found, &Survey)) -> Result<(), Trouble> {
+fn search(file: &mut Named, output: &Output, mut report: impl FnMut(Found, &Survey)) -> Result<(), Trouble> {
+    // What is no file any more is refused here.
+    drop(file.open()?);
+    let path = file.path.as_path();
     let open =
         |base| File::open(path).and_then(|file| FileSource::new(file, base)).map_err(Trouble::at(path));
     if !fs::metadata(path).map_err(Trouble::at(path))?.is_file() {
@@ -99,7 +113,7 @@ enum Unreadable {
 impl Unreadable {
     fn at(self, path: &Path) -> Trouble {
         match self {
-            Self::File(error) => Trouble::Usage(format!("{}: {error}", path.display())),
+            Self::File(error) => Trouble::Usage(format!("{}: {error}", shown::path(path))),
             Self::System(trouble) => trouble,
         }
     }

@@ -1,16 +1,19 @@
 //! `neffload info`: one getter of the tooling view.
 
 use crate::Answer;
-use crate::output::{Document, Output};
+use crate::output::{Document, Output, shown};
 use crate::trouble::Trouble;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use loader_core::error::Error;
 use loader_core::limits::Limits;
 use loader_std::file::{Buffers, Input, split_offset};
 use loader_std::info::{GETTERS, Selector, WorldSizeRule};
 use loader_std::members::Unpacked;
 use loader_std::{NeffInfo, Refusal, info};
+use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `info`.
@@ -33,15 +36,25 @@ pub(crate) struct InfoArguments {
 
 /// Runs `info`.
 pub(crate) fn run(arguments: &InfoArguments, output: &mut Output) -> Result<Answer, Trouble> {
-    if arguments.getter == "findInNeff" && arguments.argument.is_none() {
-        return Err(Trouble::Usage("findInNeff needs a regular expression".to_owned()));
+    match (arguments.getter.as_str(), &arguments.argument) {
+        ("findInNeff", None) => {
+            return Err(Trouble::Usage("findInNeff needs a regular expression".to_owned()));
+        }
+        ("findInNeff", Some(_)) | (_, None) => {}
+        (getter, Some(_)) => return Err(Trouble::Usage(format!("{getter} takes no argument"))),
     }
-    let answer = match open(arguments)? {
-        Ok(view) => ask(&view, arguments),
-        Err(refusal) => Err(refusal),
-    };
+    let answer = open(arguments)?.and_then(|view| {
+        let depth = usize::from(output.json());
+        let strict = view.clone().strict(arguments.strict);
+        let text = strict.text(&arguments.getter, depth)?;
+        let remarks = match arguments.getter.as_str() {
+            "getAliasInfo" => strict.alias_remarks()?,
+            _ => Vec::new(),
+        };
+        Ok(Heard { answer: ask(&view, arguments)?, text, remarks })
+    });
     match answer {
-        Ok(answer) => told(arguments, answer, output),
+        Ok(heard) => told(arguments, heard, output),
         Err(refusal) => refused(arguments, &refusal, output),
     }
 }
@@ -88,24 +101,53 @@ fn ask(view: &NeffInfo<Unpacked>, arguments: &InfoArguments) -> Result<info::Ans
     view.get(&arguments.getter, arguments.argument.as_deref())
 }
 
-fn told(arguments: &InfoArguments, answer: info::Answer, output: &mut Output) -> Result<Answer, Trouble> {
-    if output.json() {
-        let mut document = Document::new("info");
-        document.set("getter", arguments.getter.as_str()).set("value", answer.value);
-        document.set("member", answer.member);
-        output.document(&document)?;
-    } else {
-        output.line(text(&answer.value))?;
-    }
-    Ok(Answer::Done)
+/// The document, its value as the text that the view gave, if it gave one.
+#[derive(Serialize)]
+struct Told<'a> {
+    schema: &'a str,
+    getter: &'a str,
+    value: &'a RawValue,
+    member: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoding: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
-/// A string bare, everything else as JSON.
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => format!("{other:#}"),
+/// What the getter answered, with its text and remarks.
+struct Heard {
+    answer: info::Answer,
+    text: Option<String>,
+    remarks: Vec<Error>,
+}
+
+fn told(arguments: &InfoArguments, heard: Heard, output: &mut Output) -> Result<Answer, Trouble> {
+    let Heard { answer, text, remarks } = heard;
+    for remark in &remarks {
+        output.remark(format_args!("neffload: {remark}"));
     }
+    if output.json() {
+        let text = text.unwrap_or_else(|| format!("{:#}", answer.value).replace('\n', "\n  "));
+        let broken = |error: serde_json::Error| Trouble::Usage(error.to_string());
+        let value = RawValue::from_string(text).map_err(broken)?;
+        let told = Told {
+            schema: "neffload.info/1",
+            getter: &arguments.getter,
+            value: &value,
+            member: answer.member.as_deref(),
+            encoding: answer.encoding,
+            warnings: remarks.iter().map(|remark| remark.log().to_string()).collect(),
+        };
+        output.exactly(&serde_json::to_string_pretty(&told).map_err(broken)?)?;
+    } else {
+        // A string bare, everything else as JSON.
+        match (text, &answer.value) {
+            (Some(text), _) => output.content(&text)?,
+            (None, Value::String(text)) => output.content(text)?,
+            (None, other) => output.content(&format!("{other:#}"))?,
+        }
+    }
+    Ok(Answer::Done)
 }
 
 fn refused(arguments: &InfoArguments, refusal: &Refusal, output: &mut Output) -> Result<Answer, Trouble> {
@@ -116,6 +158,6 @@ fn refused(arguments: &InfoArguments, refusal: &Refusal, output: &mut Output) ->
         document.set("member", refusal.member.clone());
         output.document(&document)?;
     }
-    say!("neffload: {}: {refusal}", arguments.file.display());
+    shown::complain(format_args!("neffload: {}: {refusal}", shown::path(&arguments.file)));
     Ok(Answer::Refused)
 }

@@ -5,12 +5,13 @@ mod people;
 pub(crate) use loader_std::verdict::NoNames;
 
 use crate::Answer;
-use crate::output::{Document, Output};
+use crate::output::{Document, Output, shown};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::arch::Arch;
 use loader_core::policy::Policy;
 use loader_core::source::Source;
+use loader_std::environment;
 use loader_std::file::Input;
 use loader_std::inspect::{Question, document};
 use std::path::PathBuf;
@@ -55,7 +56,7 @@ impl InspectArguments {
             tooling: true,
             host_arch: self.arch,
             lnc: self.lnc,
-            ..Policy::DEFAULT
+            ..environment::policy()
         }
     }
 }
@@ -68,7 +69,8 @@ pub(crate) fn run(arguments: &InspectArguments, output: &mut Output) -> Result<A
     let mut progress = output.progress("reading", input.len());
     let found = document(&mut input, question, |done| progress.set(done), |_, _, _| {});
     drop(progress);
-    let found = found.map_err(|error| Trouble::Usage(format!("{}: {error}", arguments.file.display())))?;
+    let found =
+        found.map_err(|error| Trouble::Usage(format!("{}: {error}", shown::path(&arguments.file))))?;
     let document = Document::of("inspect", found);
     let answer = if document.get("verdict")["accepted"] == true { Answer::Done } else { Answer::Refused };
     if output.json() {

@@ -18,7 +18,7 @@ pub(crate) use document::{refusal, surroundings};
 
 use crate::Answer;
 use crate::arguments::number;
-use crate::output::{Document, Output};
+use crate::output::{Document, Output, shown};
 use crate::trouble::Trouble;
 use clap::Args;
 use document::Outcome;
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &LoadArguments, output: &mut Output) -> Result<Answ
         if let Outcome::Refused(refused) = outcome
             && let Some(table) = refused.usage_table()
         {
-            say_part!("{table}");
+            shown::complain(table);
         }
     }
     let document = |outcome: &Outcome| outcome.document(&arguments.asked);

@@ -3,23 +3,11 @@
 //! Exit status: 0 done, 1 the file, the model or the device refused, 2 bad usage or an
 //! operating-system error.
 
-#![deny(clippy::print_stdout, clippy::print_stderr, reason = "a reader that went away must not end the program")]
-
-/// A line on standard error. Where nobody reads it, or a disk behind it is full, the work goes on.
-macro_rules! say {
-    ($($text:tt)*) => {{
-        use std::io::Write as _;
-        let _ = writeln!(std::io::stderr().lock(), $($text)*);
-    }};
-}
-
-/// As `say!`, for text that has its own line ends.
-macro_rules! say_part {
-    ($($text:tt)*) => {{
-        use std::io::Write as _;
-        let _ = write!(std::io::stderr().lock(), $($text)*);
-    }};
-}
+#![deny(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a reader that went away must not end the program"
+)]
 
 mod arguments;
 mod devices;
@@ -72,7 +60,7 @@ fn main() -> ExitCode {
         Ok(answer) => answer.into(),
         Err(trouble) if trouble.is_closed_pipe() => ExitCode::SUCCESS,
         Err(trouble) => {
-            say!("neffload: {trouble}");
+            output::shown::complain(format_args!("neffload: {trouble}"));
             ExitCode::from(2)
         }
     }

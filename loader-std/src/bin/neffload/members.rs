@@ -2,7 +2,7 @@
 
 use crate::Answer;
 use crate::inspect::NoNames;
-use crate::output::{Align, Count, Document, Output, Size, Table, verdict};
+use crate::output::{Align, Count, Document, Output, Size, Style, Table, shown, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::error::{ContainerCode, Error, Stage};
@@ -61,7 +61,7 @@ fn look(path: &Path, input: &mut Input, ask: Ask, output: &Output) -> Result<Sur
     let mut progress = output.progress("reading", input.len());
     let told = |done| progress.set(done);
     survey(input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT, ask, told)
-        .map_err(|error| Trouble::Usage(format!("{}: {error}", path.display())))
+        .map_err(|error| Trouble::Usage(format!("{}: {error}", shown::path(path))))
 }
 
 /// Runs `members`.
@@ -104,7 +104,7 @@ fn print_list(survey: &Survey, output: &mut Output) -> Result<(), Trouble> {
 fn refusal(error: Option<&Error>, output: &Output) -> Result<Answer, Trouble> {
     let Some(error) = error else { return Ok(Answer::Done) };
     if !output.json() {
-        say!("{}", verdict::refusal_line(error, &NoNames, output.style()));
+        shown::complain(verdict::refusal_line(error, &NoNames, Style::PLAIN));
     }
     Ok(Answer::Refused)
 }
@@ -114,7 +114,7 @@ pub(crate) fn cat(arguments: &CatArguments, output: &mut Output) -> Result<Answe
     let name = arguments.member.as_bytes();
     let mut input = open(&arguments.file)?;
     let mut unpacker = Unpacker::new(|member: &[u8]| member == name);
-    let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", arguments.file.display()));
+    let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", shown::path(&arguments.file)));
     let error =
         unpacker.read(&mut input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT).map_err(unreadable)?;
     match unpacker.members.get(name) {
@@ -139,7 +139,7 @@ pub(crate) fn extract(arguments: &ExtractArguments, output: &mut Output) -> Resu
     let mut input = open(&arguments.file)?;
     let wanted = |member: &[u8]| pattern.as_ref().is_none_or(|pattern| matches(pattern, member));
     let mut unpacker = Unpacker::new(wanted);
-    let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", arguments.file.display()));
+    let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", shown::path(&arguments.file)));
     let error =
         unpacker.read(&mut input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT).map_err(unreadable)?;
     if error.is_some() {
@@ -173,9 +173,9 @@ fn report(
         return output.document(&document);
     }
     for name in refused {
-        say!("not written: `{}` is not a plain relative name", name.escape_debug());
+        shown::complain(format_args!("not written: `{}` is not a plain relative name", name.escape_debug()));
     }
-    output.line(format_args!("{} to {}", Count(written, "member"), arguments.folder.display()))
+    output.line(format_args!("{} to {}", Count(written, "member"), shown::path(&arguments.folder)))
 }
 
 /// A name as a path below the target: no empty part, no `.` or `..`, no leading slash.
@@ -241,7 +241,7 @@ fn cut_out(from: &Path, to: &Path, output: &mut Output) -> Result<Answer, Troubl
     let (Some(header), None) = (&survey.header, &survey.error) else {
         return refusal(survey.error.as_ref(), output);
     };
-    let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", from.display()));
+    let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", shown::path(from)));
     let file = File::create_new(to).map_err(Trouble::at(to))?;
     let (mut out, mut at) = (BufWriter::new(file), 0);
     let (mut piece, end) = (vec![0; Buffers::INPUT], header.payload_end());
@@ -258,7 +258,7 @@ fn cut_out(from: &Path, to: &Path, output: &mut Output) -> Result<Answer, Troubl
     if output.json() {
         output.document(Document::new("extract").set("neff", to.display().to_string()).set("bytes", end))?;
     } else {
-        output.line(format_args!("{} to {}", Size(end), to.display()))?;
+        output.line(format_args!("{} to {}", Size(end), shown::path(to)))?;
     }
     Ok(Answer::Done)
 }

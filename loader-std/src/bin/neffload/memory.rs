@@ -5,19 +5,19 @@ mod staged;
 
 use crate::Answer;
 use crate::arguments::number;
-use crate::output::{Document, Output, verdict};
+use crate::files::{Named, Tour, expand};
+use crate::output::{Count, Document, Output, shown, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
+use loader_core::error::ContainerCode;
 use loader_core::limits::Limits;
 use loader_std::file::{Buffers, Input};
 use loader_std::members::Unpacked;
 use loader_std::memory::{Estimate, Page, Together, analyser_line};
-use loader_std::walk::neff_files;
 use loader_std::{LoadError, Refusal};
 use serde_json::{Value, json};
 use staged::{Staged, Stager};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Arguments of `memory`.
 #[derive(Args, Debug)]
@@ -36,15 +36,24 @@ pub(crate) struct MemoryArguments {
 /// What came of one file.
 #[derive(Debug)]
 struct Measured {
+    path: PathBuf,
     file: String,
     estimate: Result<Estimate, Refusal>,
+    /// What the system refused: the file could not be read.
+    unread: Option<String>,
     /// With `--staged`.
     staged: Option<Result<Staged, LoadError>>,
 }
 
 impl Measured {
     const fn is_refused(&self) -> bool {
-        self.estimate.is_err() || matches!(self.staged, Some(Err(_)))
+        self.unread.is_none() && (self.estimate.is_err() || matches!(self.staged, Some(Err(_))))
+    }
+
+    /// The line that says why there is no estimate.
+    fn complaint(&self) -> Option<String> {
+        let refusal = self.estimate.as_ref().err()?;
+        Some(self.unread.clone().unwrap_or_else(|| shown::text(&analyser_line(&self.file, refusal))))
     }
 }
 
@@ -52,19 +61,24 @@ impl Measured {
 pub(crate) fn run(arguments: &MemoryArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let page = page(arguments)?;
     let one = arguments.files.len() == 1 && !arguments.files[0].is_dir();
-    let mut measured = measure(arguments, page, output)?;
+    let mut measured = measure(arguments, page, output);
     if arguments.staged {
         stage(&mut measured, page)?;
     }
-    for refused in measured.iter().filter_map(|file| Some((file, file.estimate.as_ref().err()?))) {
-        say!("neffload: {}", analyser_line(&refused.0.file, refused.1));
+    for complaint in measured.iter().filter_map(Measured::complaint) {
+        shown::complain(format_args!("neffload: {complaint}"));
     }
+    let sum = together(&measured);
     match (output.json(), &measured[..]) {
         (true, [file]) if one => output.document(&single(file))?,
-        (true, files) => output.document(&set(files))?,
-        (false, files) => people::print(files, output)?,
+        (true, files) => output.document(&set(files, &sum))?,
+        (false, files) => people::print(files, &sum, output)?,
     }
-    let refused = measured.iter().any(Measured::is_refused);
+    let unread = measured.iter().filter(|file| file.unread.is_some()).count();
+    if unread > 0 {
+        return Err(Trouble::Usage(format!("{} could not be read", Count(unread as u64, "file"))));
+    }
+    let refused = measured.iter().any(Measured::is_refused) || sum.is_err();
     Ok(if refused { Answer::Refused } else { Answer::Done })
 }
 
@@ -72,9 +86,9 @@ pub(crate) fn run(arguments: &MemoryArguments, output: &mut Output) -> Result<An
 fn stage(measured: &mut [Measured], page: Page) -> Result<(), Trouble> {
     let mut stager = Stager::new(page);
     for file in measured.iter_mut().filter(|file| file.estimate.is_ok()) {
-        let staged = stager.load(Path::new(&file.file))?;
+        let staged = stager.load(&file.path)?;
         if let Err(refused) = &staged {
-            say!("neffload: {}: {refused}", file.file);
+            shown::complain(format_args!("neffload: {}: {refused}", shown::path(&file.path)));
         }
         file.staged = Some(staged);
     }
@@ -86,47 +100,43 @@ fn page(arguments: &MemoryArguments) -> Result<Page, Trouble> {
         Some(bytes) => Page::of(bytes),
         None => Page::from_environment(|name| std::env::var(name).ok()),
     };
-    page.map_err(|refusal| Trouble::Usage(refusal.text()))
+    page.map_err(|refusal| Trouble::Usage(refusal.to_string()))
 }
 
-fn measure(arguments: &MemoryArguments, page: Page, output: &Output) -> Result<Vec<Measured>, Trouble> {
-    let names = &arguments.files;
-    let mut files = Vec::new();
-    for name in names {
-        files.extend(neff_files(name).map_err(Trouble::at(name))?);
-    }
-    let size = |file: &PathBuf| std::fs::metadata(file).map_or(0, |facts| facts.len());
-    let total = files.iter().map(size).sum();
-    let mut progress = output.progress("measuring", Some(total));
-    let (mut buffers, mut done, mut measured) = (Buffers::new(), 0, Vec::new());
-    for file in &files {
-        let input = Input::open(file);
-        if arguments.staged && matches!(input, Ok(Input::Pipe(_))) {
-            return Err(Trouble::Usage("--staged reads a file twice; a pipe cannot be".to_owned()));
-        }
-        measured.push(one(file, input, page, &mut buffers, names.contains(file))?);
-        done += size(file);
-        progress.set(done);
-    }
-    Ok(measured)
-}
-
-/// Measures a file. That a named file cannot be opened ends the command; one that was found in a
-/// folder is only reported.
-fn one(
-    file: &Path,
-    input: io::Result<Input>,
-    page: Page,
-    buffers: &mut Buffers,
-    named: bool,
-) -> Result<Measured, Trouble> {
-    let estimate = match input {
-        Ok(mut input) => Unpacked::read(&mut input, buffers, &Limits::DEFAULT, Estimate::wants)
-            .and_then(|members| Estimate::of(&members, page)),
-        Err(error) if named => return Err(Trouble::at(file)(error)),
-        Err(error) => Err(Refusal::unreadable(&error)),
+fn measure(arguments: &MemoryArguments, page: Page, output: &Output) -> Vec<Measured> {
+    let mut files = expand(&arguments.files);
+    let mut tour = Tour::new("measuring", &files, output);
+    let mut buffers = Buffers::new();
+    let one = |(at, file): (usize, &mut Named)| {
+        let progress = tour.file(at);
+        progress.set(0);
+        one(file, arguments.staged, page, &mut buffers)
     };
-    Ok(Measured { file: file.display().to_string(), estimate, staged: None })
+    files.iter_mut().enumerate().map(one).collect()
+}
+
+/// Measures a file. That it cannot be read does not keep the others from being measured.
+fn one(file: &mut Named, staged: bool, page: Page, buffers: &mut Buffers) -> Measured {
+    let opened = file.open().and_then(|input| match input {
+        Input::Pipe(_) if staged => {
+            Err(Trouble::Usage("--staged reads a file twice; a pipe cannot be".to_owned()))
+        }
+        input => Ok(input),
+    });
+    let path = file.path.clone();
+    let told = |trouble: &Trouble| Some(trouble.to_string());
+    let (estimate, unread) = match opened {
+        Ok(mut input) => {
+            let estimate = Unpacked::read(&mut input, buffers, &Limits::DEFAULT, Estimate::wants)
+                .and_then(|members| Estimate::of(&members, page));
+            let failed = |refusal: &Refusal| refusal.error.code == ContainerCode::Read.into();
+            let failed = estimate.as_ref().err().filter(|refusal| failed(refusal));
+            let unread = failed.map(|refusal| format!("{}: {refusal}", shown::path(&path)));
+            (estimate, unread)
+        }
+        Err(trouble) => (Err(trouble.refusal()), told(&trouble)),
+    };
+    Measured { file: path.display().to_string(), path, estimate, unread, staged: None }
 }
 
 fn single(file: &Measured) -> Document {
@@ -144,7 +154,7 @@ fn single(file: &Measured) -> Document {
     document
 }
 
-fn set(files: &[Measured]) -> Document {
+fn set(files: &[Measured], sum: &Result<Together, Refusal>) -> Document {
     let entry = |file: &Measured| match &file.estimate {
         Ok(estimate) => {
             let mut entry = json!(estimate);
@@ -160,12 +170,15 @@ fn set(files: &[Measured]) -> Document {
     };
     let mut document = Document::new("memory");
     document.set("files", files.iter().map(entry).collect::<Vec<Value>>());
-    document.set("together", json!(together(files)));
+    match sum {
+        Ok(sum) => document.set("together", json!(sum)),
+        Err(refusal) => document.set("together", Value::Null).set("error", error("together", refusal)),
+    };
     document
 }
 
 /// The readable files, loaded together.
-fn together(files: &[Measured]) -> Together {
+fn together(files: &[Measured]) -> Result<Together, Refusal> {
     Together::of(files.iter().filter_map(|file| file.estimate.as_ref().ok()))
 }
 

@@ -3,6 +3,7 @@
 
 mod document;
 mod progress;
+pub(crate) mod shown;
 mod size;
 mod style;
 mod table;
@@ -33,7 +34,8 @@ impl Output {
     /// Looks at the options, the terminal and `NO_COLOR`.
     pub(crate) fn new(common: &Common) -> Self {
         let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let colour = !common.json && !common.quiet && !refused && io::stdout().is_terminal();
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let colour = !common.json && !common.quiet && !refused && !dumb && io::stdout().is_terminal();
         Self { json: common.json, quiet: common.quiet, style: Style::new(colour), closed: false }
     }
 
@@ -49,6 +51,17 @@ impl Output {
 
     /// Prints a line of text.
     pub(crate) fn line(&mut self, text: impl fmt::Display) -> Result<(), Trouble> {
+        let line = shown::line(&text.to_string(), self.style.is_coloured());
+        self.put(format_args!("{line}\n"))
+    }
+
+    /// Prints text that stands in a file: to another program as it is, to a person as [`Output::line`] does.
+    pub(crate) fn content(&mut self, text: &str) -> Result<(), Trouble> {
+        if io::stdout().is_terminal() { self.line(text) } else { self.exactly(text) }
+    }
+
+    /// Prints text as it is.
+    pub(crate) fn exactly(&mut self, text: &str) -> Result<(), Trouble> {
         self.put(format_args!("{text}\n"))
     }
 
@@ -80,13 +93,12 @@ impl Output {
     /// Prints a remark on standard error unless `--quiet`.
     pub(crate) fn remark(&self, text: impl fmt::Display) {
         if !self.quiet {
-            say!("{text}");
+            shown::complain(text);
         }
     }
 
     /// A progress bar over `total` bytes that appears only on a terminal and only when work lasts.
     pub(crate) fn progress(&self, label: &'static str, total: Option<u64>) -> Progress {
-        let visible = !self.quiet && io::stderr().is_terminal();
-        Progress::new(visible, label, total)
+        Progress::new(!self.quiet && progress::is_possible(), label, total)
     }
 }

@@ -7,7 +7,7 @@ mod source;
 
 use crate::Answer;
 use crate::arguments::number;
-use crate::output::{Document, Output};
+use crate::output::{Document, Output, shown};
 use crate::trouble::Trouble;
 use choices::{Choices, LeftOut};
 use clap::{Args, ValueEnum};
@@ -165,7 +165,7 @@ fn refused(arguments: &PackArguments, why: &str, output: &mut Output) -> Result<
     if output.json() {
         output.document(Document::new("pack").set("error", why))?;
     }
-    say!("neffload: {}: {why}", arguments.source.display());
+    shown::complain(format_args!("neffload: {}: {why}", shown::path(&arguments.source)));
     Ok(Answer::Refused)
 }
 
@@ -245,7 +245,7 @@ fn options(arguments: &PackArguments, source: &Source, output: &Output) -> Resul
             None | Some(1) => {}
             Some(cores) => output.remark(format_args!(
                 "{}: {cores} subgraphs fit no logical core of 1 or 2; give --lnc and --features",
-                arguments.source.display()
+                shown::path(&arguments.source)
             )),
         }
     }

@@ -3,7 +3,7 @@
 use crate::Answer;
 use crate::files::hold;
 use crate::load::{Asked, SimSpec, refusal, surroundings};
-use crate::output::{Align, Document, Output, Paint, Size, Table, verdict};
+use crate::output::{Align, Document, Output, Paint, Size, Table, shown, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::policy::Policy;
@@ -126,7 +126,7 @@ impl Plan {
     fn people(&self, file: &Path, output: &mut Output) -> Result<(), Trouble> {
         let Self { needs, config, .. } = self;
         let style = output.style();
-        let name = style.paint(Paint::Bold, file.display());
+        let name = style.paint(Paint::Bold, shown::path(file));
         let total = style.paint(Paint::Good, Size(needs.total() as u64));
         output.line(format_args!(
             "{name}  loads within {total} ({} bytes) on {}, in {} passes",
@@ -163,6 +163,6 @@ fn answer_refused(
         return output.document(&refusal("plan", refused, &arguments.asked));
     }
     let style = output.style();
-    let name = style.paint(Paint::Bold, arguments.file.display());
+    let name = style.paint(Paint::Bold, shown::path(&arguments.file));
     output.line(format_args!("{name}  {}", verdict::refusal_line(refused, refused, style)))
 }

@@ -8,7 +8,7 @@ mod page;
 mod sections;
 
 use crate::Answer;
-use crate::output::{Document, Output, Size};
+use crate::output::{Document, Output, Size, shown};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::source::Source;
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &ReportArguments, output: &mut Output) -> Result<An
     if let Some(out) = &arguments.out {
         let page = page::render(&document.clone().into_value());
         fs::write(out, &page).map_err(Trouble::at(out))?;
-        output.remark(format_args!("{}: {}", out.display(), Size(page.len() as u64)));
+        output.remark(format_args!("{}: {}", shown::path(out), Size(page.len() as u64)));
     }
     if output.json() {
         output.document(&document)?;

@@ -3,7 +3,7 @@
 
 use crate::Answer;
 use crate::arguments::Arguments;
-use crate::output::Output;
+use crate::output::{Output, shown};
 use crate::trouble::Trouble;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
@@ -53,7 +53,7 @@ pub(crate) fn man(arguments: &ManArguments, output: &mut Output) -> Result<Answe
         render(command, &mut page).map_err(Trouble::at(&path))?;
         fs::write(&path, page).map_err(Trouble::at(&path))?;
     }
-    output.remark(format_args!("{}: {} pages", folder.display(), pages.len()));
+    output.remark(format_args!("{}: {} pages", shown::path(folder), pages.len()));
     Ok(Answer::Done)
 }
 

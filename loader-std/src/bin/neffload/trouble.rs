@@ -1,5 +1,7 @@
 //! What stops the command itself: bad usage and operating-system errors, exit status 2.
 
+use crate::output::shown;
+use loader_std::Refusal;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -21,7 +23,15 @@ pub(crate) enum Trouble {
 impl Trouble {
     /// The system's refusal about a path.
     pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
-        move |error| Self::Io { subject: path.display().to_string(), error }
+        move |error| Self::Io { subject: shown::path(path), error }
+    }
+
+    /// The same about a file that is one of several.
+    pub(crate) fn refusal(&self) -> Refusal {
+        match self {
+            Self::Io { error, .. } => Refusal::unreadable(error),
+            Self::Usage(_) => Refusal::unreadable(&io::Error::from_raw_os_error(0)),
+        }
     }
 
     /// True if the reader of standard output went away, which is its good right.

@@ -3,22 +3,24 @@
 mod checks;
 
 use crate::Answer;
-use crate::files::expand;
+use crate::files::{Named, Tour, expand};
 use crate::inspect::{NoNames, arch};
-use crate::output::{Count, Document, Output, Paint, Size, verdict};
+use crate::output::{Count, Document, Output, Paint, Progress, Size, shown, verdict};
 use crate::trouble::Trouble;
 use checks::{Check, checks};
 use clap::Args;
 use loader_core::arch::Arch;
 use loader_core::container::{Streamed, scan};
-use loader_core::error::{Error, Ignored};
+use loader_core::error::{Error, Ignored, NoteList};
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
 use loader_core::source::Source;
 use loader_core::{lower, manifest};
 use loader_std::container::{Ask, Survey, digest_json, log, survey};
+use loader_std::environment;
 use loader_std::file::{Buffers, Input};
 use loader_std::growing::{is_full, with_arena};
+use loader_std::sidecars;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -47,10 +49,9 @@ impl VerifyArguments {
         Policy {
             verify_digest: true,
             strict_digest: self.strict_digest,
-            allow_legacy: loader_std::environment::legacy_allowed(),
             host_arch: self.arch,
             lnc: self.lnc,
-            ..Policy::DEFAULT
+            ..environment::policy()
         }
     }
 }
@@ -60,11 +61,18 @@ struct Verified {
     survey: Survey,
     /// What `--deep` refused.
     deep: Option<(Error, Value)>,
+    /// What it remarked on.
+    notes: Vec<Error>,
 }
 
 impl Verified {
     fn error(&self) -> Option<&Error> {
         self.survey.error.as_ref().or(self.deep.as_ref().map(|(error, _)| error))
+    }
+
+    /// All remarks in the order in which a load makes them.
+    fn remarks(&self) -> impl Iterator<Item = &Error> {
+        self.survey.notes.iter().chain(&self.notes)
     }
 
     /// The refusal in words, with the name of the member where there is a table to look in.
@@ -76,16 +84,21 @@ impl Verified {
 
 /// Runs `verify`.
 pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<Answer, Trouble> {
-    let files = expand(&arguments.files)?;
+    let mut files = expand(&arguments.files);
+    let (count, mut tour) = (files.len(), Tour::new("verifying", &files, output));
     let mut buffers = Buffers::new();
     let mut rows: Vec<Value> = Vec::new();
     let (mut refused, mut bytes, mut unread) = (0u64, 0u64, 0usize);
-    for path in &files {
-        let verified = match verify(arguments, path, &mut buffers, output) {
+    for (at, file) in files.iter_mut().enumerate() {
+        let verified = verify(arguments, file, &mut buffers, tour.file(at));
+        let path = file.path.as_path();
+        let verified = match verified {
             Ok(verified) => verified,
             Err(trouble) => {
-                say!("neffload: {trouble}");
-                rows.push(json!({ "file": path.display().to_string(), "error": trouble.to_string() }));
+                tour.hide();
+                shown::complain(format_args!("neffload: {trouble}"));
+                let name = path.display().to_string();
+                rows.push(json!({ "path": name, "file": name, "error": trouble.to_string() }));
                 unread += 1;
                 continue;
             }
@@ -95,22 +108,24 @@ pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<An
         if output.json() {
             rows.push(row(path, arguments, &verified));
         } else {
+            tour.hide();
             print(path, arguments, &verified, output)?;
         }
     }
+    drop(tour);
     if output.json() {
         let mut document = Document::new("verify");
-        let accepted = (files.len() - unread) as u64 - refused;
+        let accepted = (count - unread) as u64 - refused;
         document.set("files", rows);
         document.set(
             "summary",
-            json!({ "files": files.len(), "accepted": accepted, "refused": refused, "unreadable": unread, "bytes": bytes }),
+            json!({ "files": count, "accepted": accepted, "refused": refused, "unreadable": unread, "bytes": bytes }),
         );
         output.document(&document)?;
-    } else if files.len() > 1 {
+    } else if count > 1 {
         output.line(format_args!(
             "{}, {}, {refused} refused, {unread} unreadable",
-            Count(files.len() as u64, "file"),
+            Count(count as u64, "file"),
             Size(bytes)
         ))?;
     }
@@ -123,23 +138,28 @@ pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<An
 
 fn verify(
     arguments: &VerifyArguments,
-    path: &Path,
+    file: &mut Named,
     buffers: &mut Buffers,
-    output: &Output,
+    progress: &mut Progress,
 ) -> Result<Verified, Trouble> {
     let policy = arguments.policy();
-    let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", path.display()));
-    let mut input = Input::open(path).map_err(Trouble::at(path))?;
-    let mut progress = output.progress("verifying", input.len());
+    let mut input = file.open()?;
+    let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", shown::path(&file.path)));
     let told = |done| progress.set(done);
     let survey =
         survey(&mut input, buffers, &policy, &Limits::DEFAULT, Ask::default(), told).map_err(unreadable)?;
-    let deep = if arguments.deep && survey.accepted() { deep(&mut input, &policy)? } else { None };
-    Ok(Verified { survey, deep })
+    let mut notes = Vec::new();
+    let deep =
+        if arguments.deep && survey.accepted() { deep(&mut input, &policy, &mut notes)? } else { None };
+    Ok(Verified { survey, deep, notes })
 }
 
-/// S2 and S3 over a file that passed S1, streamed.
-fn deep(input: &mut Input, policy: &Policy) -> Result<Option<(Error, Value)>, Trouble> {
+/// S2 and S3 over a file that passed S1, streamed. Its remarks, and those on what no load needs, go to `remarks`.
+fn deep(
+    input: &mut Input,
+    policy: &Policy,
+    remarks: &mut Vec<Error>,
+) -> Result<Option<(Error, Value)>, Trouble> {
     if input.len().is_none() {
         return Err(Trouble::Usage(
             "--deep reads a file more than once; standard input cannot be".to_owned(),
@@ -151,13 +171,17 @@ fn deep(input: &mut Input, policy: &Policy) -> Result<Option<(Error, Value)>, Tr
     let mut refusal = None;
     let outcome = with_arena(|arena| {
         refusal = None;
+        let mut notes = NoteList::<{ Survey::MOST_NOTES }>::new();
         let keep = loader_core::container::KEEP_BYTES;
         let container = scan(input, first.workspace(), keep, arena, &limits, &policy, &mut Ignored)?;
         let mut payload = Streamed::new(input, again.workspace(), container, &limits)?;
+        let policy = policy.of_file(container.header.lnc_size);
         let outcome =
-            manifest::parse(&mut payload, arena, &limits, &policy, &mut Ignored).and_then(|manifest| {
-                lower::lower(&mut payload, &manifest, arena, &limits, &policy, &mut Ignored).map(|_| ())
+            manifest::parse(&mut payload, arena, &limits, &policy, &mut notes).and_then(|manifest| {
+                lower::lower(&mut payload, &manifest, arena, &limits, &policy, &mut notes).map(|_| ())
             });
+        let aside = [sidecars::info(&payload, &limits), sidecars::statistics(&payload, &limits).err()];
+        *remarks = notes.kept().iter().copied().chain(aside.into_iter().flatten()).collect();
         match outcome {
             Err(error) if is_full(&error) => Err(error),
             Err(error) => {
@@ -190,7 +214,7 @@ fn row(path: &Path, arguments: &VerifyArguments, verified: &Verified) -> Value {
         "digest": digest_json(survey),
         "entries": survey.entries,
         "content_bytes": survey.content,
-        "warnings": survey.notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "warnings": verified.remarks().map(ToString::to_string).collect::<Vec<_>>(),
     })
 }
 
@@ -217,13 +241,13 @@ fn print(
     output.line(format_args!(
         "{} {}  {size}  {}",
         style.paint(paint, format_args!("{word:<8}")),
-        path.display(),
+        shown::path(path),
         words.join(" ")
     ))?;
     if let Some(why) = verified.why() {
         output.line(format_args!("         {why}"))?;
     }
-    for note in &verified.survey.notes {
+    for note in verified.remarks() {
         output.remark(format_args!("         {note}"));
     }
     Ok(())

@@ -19,13 +19,20 @@ fn said(output: &Output) -> String {
 /// A program that many processes crowd, with few descriptors for the supervisor.
 #[test]
 fn few_descriptors() {
-    if real::is_in_use("few_descriptors") || !has_python("few_descriptors") || simdrv(&[], &["true"]).is_none() {
+    if real::is_in_use("few_descriptors")
+        || !has_python("few_descriptors")
+        || simdrv(&[], &["true"]).is_none()
+    {
         return;
     }
     let line = "ulimit -n 64; exec \"$0\" --faithful --books -- python3 \"$1\" crowd";
     let output = Command::new("sh").args(["-c", line]).arg(binary()).arg(script()).output().unwrap();
     assert_eq!(status(&output), 0, "{}", said(&output));
-    assert!(said(&output).contains("0 cores claimed") && said(&output).contains(" 0 open files"), "{}", said(&output));
+    assert!(
+        said(&output).contains("0 cores claimed") && said(&output).contains(" 0 open files"),
+        "{}",
+        said(&output)
+    );
 }
 
 /// Whether a process exists and is no zombie.
@@ -86,7 +93,8 @@ fn what_it_says() {
     let nested = Command::new(binary()).args(["--", &inner, "--", "true"]).output().unwrap();
     assert_eq!(status(&nested), 2);
     assert!(said(&nested).contains("another harness"), "{}", said(&nested));
-    for bad in [["--driver", ""], ["--driver", "2"], ["--driver", "2.2"], ["--fault", "0"], ["--fault", "30"]] {
+    for bad in [["--driver", ""], ["--driver", "2"], ["--driver", "2.2"], ["--fault", "0"], ["--fault", "30"]]
+    {
         let output = simdrv(&bad, &["true"]).unwrap();
         assert_eq!(status(&output), 2, "{bad:?}");
     }

@@ -1,7 +1,7 @@
 //! `diff` for people: one line per section, names where there are few of them.
 
 use super::DiffArguments;
-use crate::output::{Align, Count, Output, Paint, Size, Table, verdict};
+use crate::output::{Align, Count, Output, Paint, Size, Table, shown, verdict};
 use crate::trouble::Trouble;
 use loader_std::diff::{Blocks, Comparison, Difference, Names, Snapshot, Stream, Subgraph};
 use serde_json::Value;
@@ -25,7 +25,7 @@ pub(super) fn print(
     for (path, file) in [&arguments.a, &arguments.b].into_iter().zip(files) {
         if let Some(refused) = &file.refusal {
             let why = verdict::refusal_line(refused, refused, style);
-            output.line(format_args!("  {}: {why}", path.display()))?;
+            output.line(format_args!("  {}: {why}", shown::path(path)))?;
         }
     }
     if !comparison.equal {
@@ -46,11 +46,11 @@ fn sections(comparison: &Comparison) -> Table {
     section("members", names(&comparison.members, false));
     section("graph", values(&comparison.graph));
     for (word, list) in [("added", &comparison.subgraphs_added), ("removed", &comparison.subgraphs_removed)] {
-        section("subgraphs", list.iter().map(|name| format!("{word}: {}", shown(name))).collect());
+        section("subgraphs", list.iter().map(|name| format!("{word}: {}", shown::text(name))).collect());
     }
     for subgraph in comparison.subgraphs.iter().filter(|subgraph| !subgraph.is_empty()) {
         for (name, what) in of_subgraph(subgraph) {
-            section(&format!("{} {name}", shown(&subgraph.name)), what);
+            section(&format!("{} {name}", shown::text(&subgraph.name)), what);
         }
     }
     section("memory", memory(&comparison.memory));
@@ -66,8 +66,10 @@ fn of_subgraph(subgraph: &Subgraph) -> [(&'static str, Vec<String>); 7] {
         };
         format!("{ids} moved by {:+}", run.by)
     });
-    let constants =
-        subgraph.constants.iter().map(|constant| format!("`{}` has another content", shown(&constant.name)));
+    let constants = subgraph
+        .constants
+        .iter()
+        .map(|constant| format!("`{}` has another content", shown::text(&constant.name)));
     [
         ("settings", values(&subgraph.settings)),
         ("variables", names(&subgraph.variables, true)),
@@ -96,18 +98,18 @@ fn value(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let text = shown(&text);
+    let text = shown::text(&text);
     if text.chars().count() <= VALUE { text } else { text.chars().take(VALUE - 1).chain(['…']).collect() }
 }
 
 fn difference(difference: &Difference) -> String {
     let Difference { key, a, b } = difference;
     match (a, b) {
-        (Value::Null, Value::Object(_)) => return format!("{}: added", shown(key)),
-        (Value::Object(_), Value::Null) => return format!("{}: removed", shown(key)),
+        (Value::Null, Value::Object(_)) => return format!("{}: added", shown::text(key)),
+        (Value::Object(_), Value::Null) => return format!("{}: removed", shown::text(key)),
         _ => {}
     }
-    format!("{}: {} → {}", shown(key), value(a), value(b))
+    format!("{}: {} → {}", shown::text(key), value(a), value(b))
 }
 
 fn values(found: &[Difference]) -> Vec<String> {
@@ -123,7 +125,8 @@ fn header(found: &[Difference]) -> Vec<String> {
 /// `detail` says for what is in both files how it differs.
 fn names(found: &Names, detail: bool) -> Vec<String> {
     let list = |word: &str, names: Vec<&str>| {
-        let some: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{}`", shown(name))).collect();
+        let some: Vec<String> =
+            names.iter().take(NAMED).map(|name| format!("`{}`", shown::text(name))).collect();
         let more = names.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         (!names.is_empty()).then(|| format!("{word}: {}{more}", some.join(", ")))
@@ -135,7 +138,7 @@ fn names(found: &Names, detail: bool) -> Vec<String> {
     if detail {
         let each = changed.iter().map(|thing| {
             let how: Vec<String> = thing.differences.iter().map(difference).collect();
-            format!("`{}` {}", shown(&thing.name), few(how.into_iter()).join(", "))
+            format!("`{}` {}", shown::text(&thing.name), few(how.into_iter()).join(", "))
         });
         lines.extend(few(each));
     } else {
@@ -150,7 +153,7 @@ fn blocks(found: &Blocks) -> Vec<String> {
         let some: Vec<String> = blocks
             .iter()
             .take(NAMED)
-            .map(|block| format!("{} {}:{}", block.engine, shown(&block.queue), block.id))
+            .map(|block| format!("{} {}:{}", block.engine, shown::text(&block.queue), block.id))
             .collect();
         let more = blocks.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -190,11 +193,6 @@ fn memory(found: &[Difference]) -> Vec<String> {
         let size = |side: &Value| side.as_u64().map_or_else(|| value(side), |bytes| Size(bytes).to_string());
         format!("{}: {} → {}", difference.key.replace('_', " "), size(&difference.a), size(&difference.b))
     }))
-}
-
-/// A name from a file with control characters made visible.
-fn shown(text: &str) -> String {
-    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `inspect` for people.
 
 use super::InspectArguments;
-use crate::output::{Align, Count, Document, Output, Paint, Size, Table};
+use crate::output::{Align, Count, Document, Output, Paint, Size, Table, shown};
 use crate::trouble::Trouble;
 use serde_json::Value;
 
@@ -21,12 +21,15 @@ pub(super) fn print(
     for warning in list(document.get("warnings")) {
         output.line(format_args!("{} {}", output.style().paint(Paint::Warn, "warning:"), word(warning)))?;
     }
+    for remark in list(document.get("remarks")) {
+        output.line(output.style().paint(Paint::Dim, format_args!("note: {}", word(remark))))?;
+    }
     Ok(())
 }
 
 fn headline(arguments: &InspectArguments, document: &Document, output: &mut Output) -> Result<(), Trouble> {
     let style = output.style();
-    let name = style.paint(Paint::Bold, arguments.file.display());
+    let name = style.paint(Paint::Bold, shown::path(&arguments.file));
     let size = Size(number(&document.get("file")["size"]));
     let word = if document.get("verdict")["accepted"] == true {
         style.paint(Paint::Good, "accepted")
@@ -201,15 +204,7 @@ fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_default()
 }
 
-/// A string of the document with control characters made visible.
+/// A string of the document, hidden characters made visible.
 fn word(value: &Value) -> String {
-    let text = value.as_str().unwrap_or_default();
-    text.chars()
-        .flat_map(|character| {
-            let escape = character.is_control();
-            let shown: Vec<char> =
-                if escape { character.escape_default().collect() } else { vec![character] };
-            shown
-        })
-        .collect()
+    shown::text(value.as_str().unwrap_or_default())
 }

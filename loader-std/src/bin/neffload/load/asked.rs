@@ -43,6 +43,7 @@ pub(crate) struct Asked {
 
 impl Asked {
     pub(super) fn policy(&self) -> Policy {
+        let environment = environment::policy();
         let page_size = self.page_size.unwrap_or(Policy::CONTIGUOUS_PAGE);
         Policy {
             host_arch: self.device.arch(),
@@ -51,11 +52,11 @@ impl Asked {
             report_digest: true,
             strict: self.strict,
             unique_keys: self.strict,
-            allow_legacy: self.allow_legacy || environment::legacy_allowed(),
+            allow_legacy: self.allow_legacy || environment.allow_legacy,
             allow_opaque: self.allow_opaque,
             page_size,
             contiguous_scratchpad: page_size == Policy::CONTIGUOUS_PAGE,
-            ..Policy::DEFAULT
+            ..environment
         }
     }
 

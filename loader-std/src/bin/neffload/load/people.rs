@@ -1,7 +1,7 @@
 //! `load` for people: one line per core, then what deserves a remark.
 
 use super::LoadArguments;
-use crate::output::{Align, Count, Document, Output, Paint, Size, Table};
+use crate::output::{Align, Count, Document, Output, Paint, Size, Table, shown};
 use crate::trouble::Trouble;
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ pub(super) fn print(
     output: &mut Output,
 ) -> Result<(), Trouble> {
     let style = output.style();
-    let name = style.paint(Paint::Bold, arguments.files[index].display());
+    let name = style.paint(Paint::Bold, shown::path(&arguments.files[index]));
     if document.get("verdict")["accepted"] != true {
         return refusal(&name, document, output);
     }
@@ -32,7 +32,7 @@ pub(super) fn print(
     }
     remarks(document, output)?;
     if let Some(folder) = arguments.folder(index) {
-        output.line(format_args!("  dumped to {}", folder.display()))?;
+        output.line(format_args!("  dumped to {}", shown::path(&folder)))?;
     }
     Ok(())
 }
@@ -117,5 +117,5 @@ fn number(value: &Value) -> u64 {
 }
 
 fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().chars().filter(|character| !character.is_control()).collect()
+    shown::text(value.as_str().unwrap_or_default())
 }

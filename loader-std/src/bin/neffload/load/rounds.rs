@@ -4,7 +4,8 @@ use super::document::{Loaded, Outcome};
 use super::target::Target;
 use super::{Asked, LoadArguments};
 use crate::files::hold;
-use crate::output::{Output, verdict};
+use crate::inspect::NoNames;
+use crate::output::{Output, shown, verdict};
 use crate::trouble::Trouble;
 use loader_core::arch::Arch;
 use loader_core::error::{Error, Stage};
@@ -14,7 +15,6 @@ use loader_std::dump::dump;
 use loader_std::file::Input;
 use loader_std::loader::{Prepared, StreamMemory, prepare, prepare_from, prepare_streamed};
 use loader_std::report::cores_json;
-use crate::inspect::NoNames;
 use loader_std::{LoadError, LoadOptions, Loader, Memory};
 use std::fs;
 use std::path::PathBuf;
@@ -143,7 +143,7 @@ impl Rounds<'_> {
             None => Ok(()),
         };
         if self.arguments.trace {
-            say_part!("{}", model.memory_log());
+            shown::complain(model.memory_log());
         }
         let ready = loader.acquire(model.h_nn())?.record().state.get() == STATE_READY;
         let loaded = Loaded {

@@ -1,6 +1,7 @@
 //! The device that a load goes to: a simulated one, or one behind the kernel driver.
 
 use super::watch::{self, Watched};
+use crate::output::shown;
 use loader_core::arch::Arch;
 use loader_core::device::{AllocSpec, CoreId, DevAddr, Device, DeviceError, Granted, MemHandle};
 use loader_core::error::{DeviceCode, Error, Stage};
@@ -114,7 +115,7 @@ impl Target {
     /// The operations of a simulated device, one line each; a real one's were printed when they happened.
     pub(super) fn print_operations(&self) {
         if let Self::Sim(sim) = self {
-            sim.with(|state| state.events().iter().for_each(|event| say!("{event}")));
+            sim.with(|state| state.events().iter().for_each(|event| shown::complain(event)));
         }
     }
 }

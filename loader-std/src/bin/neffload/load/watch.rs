@@ -1,5 +1,6 @@
 //! The requests of a load to the kernel driver: counted always, printed on demand.
 
+use crate::output::shown;
 use neuron_drivers::abi::request::Request;
 use neuron_drivers::neuron::{Libc, Line, Traced};
 use serde_json::{Map, Value};
@@ -28,7 +29,7 @@ fn count(line: &Line<'_>) {
 }
 
 fn print(line: &Line<'_>) {
-    say!("{line}");
+    shown::complain(line);
     count(line);
 }
 

@@ -1,17 +1,22 @@
 //! The estimate for people: a table of cores or of files, and the sums below it.
 
-use super::{Measured, together};
+use super::Measured;
 use crate::output::{Align, Count, Output, Paint, Size, Table};
 use crate::trouble::Trouble;
-use loader_std::memory::{Core, Estimate, Mode, Tensor};
+use loader_std::Refusal;
+use loader_std::memory::{Core, Estimate, Mode, Tensor, Together};
 
 /// Prints one file with its cores, or a table of several files.
-pub(super) fn print(files: &[Measured], output: &mut Output) -> Result<(), Trouble> {
+pub(super) fn print(
+    files: &[Measured],
+    sum: &Result<Together, Refusal>,
+    output: &mut Output,
+) -> Result<(), Trouble> {
     match files {
         [Measured { estimate: Ok(estimate), .. }] => file(estimate, output),
         [] => output.line("no *.neff file"),
         [_] => Ok(()),
-        files => set(files, output),
+        files => set(files, sum, output),
     }?;
     for staged in files.iter().filter_map(|file| file.staged.as_ref()?.as_ref().ok()) {
         output.line("")?;
@@ -75,7 +80,7 @@ fn sums(output: &mut Output, rows: [(&str, u64, &str); 4]) -> Result<(), Trouble
     output.table(&table)
 }
 
-fn set(files: &[Measured], output: &mut Output) -> Result<(), Trouble> {
+fn set(files: &[Measured], sum: &Result<Together, Refusal>, output: &mut Output) -> Result<(), Trouble> {
     let mut table = Table::new(&columns(&["file", "cores", "scratchpad", "resident", "alone"]));
     for measured in files {
         let Ok(estimate) = &measured.estimate else {
@@ -93,9 +98,13 @@ fn set(files: &[Measured], output: &mut Output) -> Result<(), Trouble> {
         ]);
     }
     output.table(&table)?;
-    let (sum, readable) = (together(files), files.iter().filter(|file| file.estimate.is_ok()).count());
+    let readable = files.iter().filter(|file| file.estimate.is_ok()).count();
     let count = Count(u64::try_from(readable).unwrap_or(u64::MAX), "file");
     output.line(format!("\ntogether, {count}"))?;
+    let sum = match sum {
+        Ok(sum) => sum,
+        Err(refusal) => return output.line(format_args!("  {refusal}")),
+    };
     sums(
         output,
         [

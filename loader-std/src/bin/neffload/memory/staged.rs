@@ -6,6 +6,7 @@ use loader_core::device::Usage;
 use loader_core::plan::{BreakdownLog, CoreView};
 use loader_core::policy::Policy;
 use loader_std::container::text;
+use loader_std::environment;
 use loader_std::file::Input;
 use loader_std::loader::{PreparedResident, prepare_from};
 use loader_std::memory::{Mode, Page};
@@ -35,7 +36,7 @@ impl Stager {
     /// Nothing loaded yet.
     pub(super) fn new(page: Page) -> Self {
         let contiguous_scratchpad = matches!(page.mode, Mode::Contiguous);
-        let policy = Policy { page_size: page.bytes, contiguous_scratchpad, ..Policy::DEFAULT };
+        let policy = Policy { page_size: page.bytes, contiguous_scratchpad, ..environment::policy() };
         Self { options: LoadOptions { policy, ..LoadOptions::default() }, devices: Vec::new() }
     }
 

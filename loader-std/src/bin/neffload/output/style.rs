@@ -1,5 +1,6 @@
 //! Colour, where a terminal shows it.
 
+use super::shown;
 use std::fmt;
 
 /// The few ways in which a word can stand out.
@@ -39,16 +40,25 @@ pub(crate) struct Style {
 }
 
 impl Style {
+    /// Paints nothing.
+    pub(crate) const PLAIN: Self = Self { colour: false };
+
     pub(super) const fn new(colour: bool) -> Self {
         Self { colour }
     }
 
-    /// The text, painted if colour is on.
+    /// True if words are painted.
+    pub(super) const fn is_coloured(self) -> bool {
+        self.colour
+    }
+
+    /// The text, painted if colour is on, hidden characters made visible.
     pub(crate) fn paint(self, paint: Paint, text: impl fmt::Display) -> String {
+        let text = shown::text(&text.to_string());
         if self.colour && paint != Paint::Plain {
             format!("\x1b[{}m{text}\x1b[0m", paint.code())
         } else {
-            text.to_string()
+            text
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Aligned columns.
 
-use super::{Paint, Style};
+use super::{Paint, Style, shown};
 use std::fmt;
 
 /// Where a column's cells stand.
@@ -26,9 +26,10 @@ impl Table {
         Self { columns, rows: Vec::new() }
     }
 
-    /// Adds a row of plain cells.
+    /// Adds a row of plain cells, hidden characters made visible.
     pub(crate) fn row<C: fmt::Display>(&mut self, cells: impl IntoIterator<Item = C>) {
-        self.rows.push(cells.into_iter().map(|cell| (cell.to_string(), Paint::Plain)).collect());
+        let shown = |cell: C| (shown::text(&cell.to_string()), Paint::Plain);
+        self.rows.push(cells.into_iter().map(shown).collect());
     }
 
     /// Paints the last row's cell in that column.
@@ -92,5 +93,7 @@ mod tests {
         table.row(["ok", "x"]);
         table.paint(0, Paint::Good);
         assert_eq!(table.render(Style::new(true)), "\x1b[32mok\x1b[0m  x\n");
+        table.row(["\x1b[2J", "a\nb"]);
+        assert!(table.render(Style::new(true)).ends_with("\n\\u{1b}[2J  a\\nb\n"));
     }
 }

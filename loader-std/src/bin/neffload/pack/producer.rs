@@ -5,7 +5,7 @@ use super::PackArguments;
 use super::choices::LeftOut;
 use super::source::Source;
 use crate::Answer;
-use crate::output::{Document, Output};
+use crate::output::{Document, Output, shown};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_std::pack::PackError;
@@ -104,7 +104,7 @@ pub(super) fn refused(
         )?;
     }
     for broken in broken {
-        say!("neffload: {}: {broken}", arguments.source.display());
+        shown::complain(format_args!("neffload: {}: {broken}", shown::path(&arguments.source)));
     }
     Ok(Answer::Refused)
 }

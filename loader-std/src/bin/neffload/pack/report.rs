@@ -2,7 +2,7 @@
 
 use super::PackArguments;
 use super::choices::{Choices, LeftOut};
-use crate::output::{Align, Count, Document, Output, Size, Table};
+use crate::output::{Align, Count, Document, Output, Size, Table, shown};
 use crate::trouble::Trouble;
 use loader_std::pack::Summary;
 use serde_json::json;
@@ -38,7 +38,7 @@ pub(super) fn print(
             .set("choices", choices.json());
         return output.document(&document);
     }
-    output.line(format_args!("{}: {}", arguments.out.display(), Size(summary.file_bytes())))?;
+    output.line(format_args!("{}: {}", shown::path(&arguments.out), Size(summary.file_bytes())))?;
     let mut table = Table::new(&[("", Align::Left), ("", Align::Right), ("", Align::Left)]);
     let members = Count(summary.members, "member").to_string();
     table.row(["  archive", &Size(summary.tar_bytes).to_string(), &members]);

@@ -23,7 +23,12 @@ const MOST_WARNINGS: usize = 40;
 
 /// Everything that the page says about a file, which is read once. `told` hears the bytes done so far.
 pub(super) fn gather(path: &Path, input: &mut Input, told: impl FnMut(u64)) -> Result<Document, Trouble> {
-    let policy = Policy { verify_digest: false, report_digest: true, tooling: true, ..Policy::DEFAULT };
+    let policy = Policy {
+        verify_digest: false,
+        report_digest: true,
+        tooling: true,
+        ..loader_std::environment::policy()
+    };
     let question = Question { wanted: |name| name.ends_with(b".bin"), ..Question::new(&policy) };
     let mut mixes = Vec::new();
     let mut memory = Value::Null;

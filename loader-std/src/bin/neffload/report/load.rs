@@ -16,7 +16,7 @@ const MOST_VARIABLES: usize = 150;
 
 /// Loads the file onto a device that keeps no bytes, in report mode.
 pub(super) fn load(seen: &Survey, whole: &Whole, subgraphs: &Value) -> Value {
-    let policy = Policy { verify_digest: false, ..Policy::DEFAULT };
+    let policy = Policy { verify_digest: false, ..loader_std::environment::policy() };
     let options = LoadOptions { policy, ..LoadOptions::default() };
     let loaded = Memory::enough(|memory| {
         let prepared = prepare_surveyed(seen, whole, memory, &options)?;
