@@ -309,9 +309,11 @@ fn damaged_archives_are_judged_alike() {
 #[test]
 fn damaged_corpora_are_judged_alike() {
     let (Some(shared), Some(_)) = (shared(), neffpack()) else { skip!("no shared data or no Python") };
-    let archives: Vec<Vec<u8>> =
-        archives(&shared).iter().map(|archive| std::fs::read(archive).unwrap()).collect();
-    let each = if full() { 132 } else { 3 };
+    // The one with 12.6 GB of holes is left out: what the other reader cannot build is no answer, and hashing the holes
+    // takes longer than all others together.
+    let kept = archives(&shared).into_iter().filter(|archive| !archive.ends_with("sparse-large.tar"));
+    let archives: Vec<Vec<u8>> = kept.map(|archive| std::fs::read(archive).unwrap()).collect();
+    let each = if full() { 134 } else { 3 };
     rounds("damaged-corpora", each * archives.len(), |number, seeded| {
         let mut tar = archives[number % archives.len()].clone();
         (0..=seeded.below(3)).for_each(|_| damage_archive(&mut tar, seeded));

@@ -8,21 +8,25 @@ pub(super) use tables::Crc32;
 
 #[cfg(feature = "fast-crc")]
 mod fast {
+    use crc32fast::Hasher;
+
     /// A running CRC-32.
     #[derive(Clone, Debug)]
-    pub(in super::super) struct Crc32(crc32fast::Hasher);
+    pub(in super::super) struct Crc32(u32);
 
     impl Crc32 {
-        pub(in super::super) fn new() -> Self {
-            Self(crc32fast::Hasher::new())
+        pub(in super::super) const fn new() -> Self {
+            Self(0)
         }
 
-        pub(in super::super) fn value(&self) -> u32 {
-            self.0.clone().finalize()
+        pub(in super::super) const fn value(&self) -> u32 {
+            self.0
         }
 
         pub(in super::super) fn update(&mut self, bytes: &[u8]) {
-            self.0.update(bytes);
+            let mut hasher = Hasher::new_with_initial(self.0);
+            hasher.update(bytes);
+            self.0 = hasher.finalize();
         }
     }
 }
