@@ -52,7 +52,9 @@ pub fn document<S: Source>(
 ) -> Result<Map<String, Value>, Error> {
     let (policy, limits) = (question.policy, Limits::DEFAULT);
     let ask = Ask { members: true, digests: question.digests, file_digest: true };
-    let mut unpacking = Unpacking::new(question.wanted);
+    // `info.json` whole, whatever is in it, so that it can be said to be malformed.
+    let wanted = |name: &[u8]| name == b"info.json" || (question.wanted)(name);
+    let mut unpacking = Unpacking::new(wanted);
     let seen = survey_with(source, &mut Buffers::new(), policy, &limits, ask, &mut unpacking, told)?;
     let (manifests, refusal) = match seen.error {
         Some(error) => {
