@@ -67,7 +67,9 @@ pub fn document_beside<S: Source, E: Events>(
 ) -> Result<(Map<String, Value>, Survey), Error> {
     let (policy, limits) = (question.policy, Limits::DEFAULT);
     let ask = Ask { members: true, digests: question.digests, file_digest: true };
-    let mut takers = Both { first: Unpacking::new(question.wanted), second: beside };
+    // `info.json` whole, whatever is in it, so that it can be said to be malformed.
+    let wanted = |name: &[u8]| name == b"info.json" || (question.wanted)(name);
+    let mut takers = Both { first: Unpacking::new(wanted), second: beside };
     let seen = survey_with(source, &mut Buffers::new(), policy, &limits, ask, &mut takers, told)?;
     let (manifests, refusal) = match seen.error {
         Some(error) => {

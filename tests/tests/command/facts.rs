@@ -141,11 +141,15 @@ fn every_command_honours_the_legacy_switch() {
 #[test]
 fn every_command_makes_the_same_remarks() {
     let folder = Scratch::new("remarks");
+    let malformed = "info.json is not read: it is malformed";
+    let blob = changed(&folder, "sunda-1core", |fixture| {
+        fixture.tree.insert("info.json".to_owned(), b"\xff\xfe\0".to_vec());
+    });
+    assert_eq!(warnings(&ask(&["inspect"], &blob).0), [malformed]);
     let file = changed(&folder, "sunda-1core", |fixture| {
         fixture.tree.insert("info.json".to_owned(), b"{\"name\": ".to_vec());
         edit_json(&mut fixture.tree, DEF, |def| drop(def.as_object_mut().unwrap().remove("dve")));
     });
-    let malformed = "info.json is not read: it is malformed";
     let statistics = "Unable to find hlo_stats.json in the NEFF";
     let placeholder = "Engine dve not found in NEFF";
     let loaded = warnings(&ask(&["load"], &file).0);

@@ -115,7 +115,7 @@ impl Target {
     /// The operations of a simulated device, one line each; a real one's were printed when they happened.
     pub(super) fn print_operations(&self) {
         if let Self::Sim(sim) = self {
-            sim.with(|state| state.events().iter().for_each(|event| shown::complain(event)));
+            sim.with(|state| state.events().iter().for_each(shown::complain));
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A terminal takes control characters as commands, and some invisible characters turn the text around them. All
 //! text that this program did not write itself goes through here on its way to a person: tables and painted words do
-//! it by themselves, paths with [`path`], whole lines, as a last resort, with [`line`].
+//! it by themselves, paths with [`path`], whole lines, as a last resort, with [`line()`].
 
 use loader_std::container::text as lossless;
 use std::fmt::Display;
