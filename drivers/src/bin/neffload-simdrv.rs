@@ -2,7 +2,11 @@
 //!
 //! The program's `/dev/neuron0` answers real system calls, its own and those of its children. No privileges,
 //! kernel module or device are needed; Linux with seccomp user notification is.
-#![deny(clippy::print_stdout, clippy::print_stderr, reason = "a reader that went away must not end the program")]
+#![deny(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a reader that went away must not end the program"
+)]
 
 use loader_core::arch::Arch;
 use neuron_drivers::harness::{Options, Shared, forward_signals, launch, raise_descriptor_limit};

@@ -73,7 +73,9 @@ pub struct Host {
 impl Host {
     /// Whether a descriptor, a message or a mapping anywhere still refers to an open file.
     pub(super) fn is_held(&self, open: OpenId) -> bool {
-        self.driver.opened(open).is_some_and(|(device, _)| self.driver.device(device).memory().is_held(open.0))
+        self.driver
+            .opened(open)
+            .is_some_and(|(device, _)| self.driver.device(device).memory().is_held(open.0))
     }
 
     /// Inodes of the devices' memory, by device.

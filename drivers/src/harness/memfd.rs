@@ -29,9 +29,8 @@ impl FileMemory {
     pub fn new(index: u32) -> io::Result<Self> {
         let name = std::format!("neuron{index}\0");
         // SAFETY: the name ends with a zero byte.
-        let fd = unsafe {
-            libc::memfd_create(name.as_ptr().cast(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING)
-        };
+        let fd =
+            unsafe { libc::memfd_create(name.as_ptr().cast(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }

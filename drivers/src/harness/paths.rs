@@ -104,14 +104,16 @@ mod tests {
     #[test]
     fn names_of_nodes() {
         assert_eq!((index("neuron0"), index("neuron12")), (Some(0), Some(12)));
-        for bad in ["neuron", "neuron00", "neuron+0", "neuron-1", "neuron01", "neuron 1", "neuron1/", "zero0"] {
+        for bad in ["neuron", "neuron00", "neuron+0", "neuron-1", "neuron01", "neuron 1", "neuron1/", "zero0"]
+        {
             assert_eq!(index(bad), None, "{bad}");
         }
     }
 
     #[test]
     fn plain_paths() {
-        for path in ["/dev/neuron0", "//dev/neuron0", "/dev/../dev/./neuron0", "/../dev//neuron0", "/dev/neuron0/"]
+        for path in
+            ["/dev/neuron0", "//dev/neuron0", "/dev/../dev/./neuron0", "/../dev//neuron0", "/dev/neuron0/"]
         {
             assert_eq!(plain(path), "/dev/neuron0", "{path}");
         }

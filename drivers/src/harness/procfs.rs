@@ -64,9 +64,8 @@ pub(super) fn is_open(tgid: u32, fd: i32) -> bool {
 pub(super) fn descriptor_limit(tgid: u32) -> u64 {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: nothing is set, and the old limit is valid to write.
-    let got = unsafe {
-        libc::prlimit(tgid.cast_signed(), libc::RLIMIT_NOFILE, core::ptr::null(), &raw mut limit)
-    };
+    let got =
+        unsafe { libc::prlimit(tgid.cast_signed(), libc::RLIMIT_NOFILE, core::ptr::null(), &raw mut limit) };
     if got == 0 { limit.rlim_cur } else { u64::MAX }
 }
 
@@ -132,9 +131,9 @@ mod tests {
 
     #[test]
     fn lines_of_maps() {
-        let line = "7f0000000000-7f0000200000 rw-s 1000000 00:01 77                  /memfd:neuron0 (deleted)";
-        let expected =
-            Area { start: 0x7f00_0000_0000, end: 0x7f00_0020_0000, offset: 0x100_0000, inode: 77 };
+        let line =
+            "7f0000000000-7f0000200000 rw-s 1000000 00:01 77                  /memfd:neuron0 (deleted)";
+        let expected = Area { start: 0x7f00_0000_0000, end: 0x7f00_0020_0000, offset: 0x100_0000, inode: 77 };
         assert_eq!(area(line), Some(expected));
         assert_eq!(area("7f0000000000-7f0000200000 rw-s 1000000 00:01 77 /memfd:other"), None);
         // The second of two blocks that touch.

@@ -23,7 +23,9 @@ impl fmt::Display for Unavailable {
         }
         write!(f, "no seccomp user notification here: {step}: {error}")?;
         match error.raw_os_error() {
-            Some(libc::EBUSY) => f.write_str("; another harness or a sandbox around it has the only listener"),
+            Some(libc::EBUSY) => {
+                f.write_str("; another harness or a sandbox around it has the only listener")
+            }
             _ => Ok(()),
         }
     }

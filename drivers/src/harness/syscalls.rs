@@ -94,20 +94,66 @@ pub(super) enum Copy {
 /// A stopped call, decoded.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Call {
-    Open { path: PathAt, flags: i32 },
-    Open2 { path: PathAt, how: u64, bytes: u64 },
-    Access { path: PathAt },
-    Stat { path: PathAt, flags: i32, out: u64 },
-    Statx { path: PathAt, flags: i32, out: u64 },
-    Fstat { fd: i32, out: u64 },
-    Ioctl { fd: i32, request: u32, argument: u64 },
-    Mmap { address: u64, length: u64, prot: i32, flags: i32, fd: i32, offset: u64 },
-    Munmap { address: u64, length: u64 },
-    Close { fd: i32 },
-    CloseRange { first: u32, last: u32, flags: u32 },
-    Dup { fd: i32, copy: Copy },
+    Open {
+        path: PathAt,
+        flags: i32,
+    },
+    Open2 {
+        path: PathAt,
+        how: u64,
+        bytes: u64,
+    },
+    Access {
+        path: PathAt,
+    },
+    Stat {
+        path: PathAt,
+        flags: i32,
+        out: u64,
+    },
+    Statx {
+        path: PathAt,
+        flags: i32,
+        out: u64,
+    },
+    Fstat {
+        fd: i32,
+        out: u64,
+    },
+    Ioctl {
+        fd: i32,
+        request: u32,
+        argument: u64,
+    },
+    Mmap {
+        address: u64,
+        length: u64,
+        prot: i32,
+        flags: i32,
+        fd: i32,
+        offset: u64,
+    },
+    Munmap {
+        address: u64,
+        length: u64,
+    },
+    Close {
+        fd: i32,
+    },
+    CloseRange {
+        first: u32,
+        last: u32,
+        flags: u32,
+    },
+    Dup {
+        fd: i32,
+        copy: Copy,
+    },
     /// Something that the device has no operation for, and what the kernel says then.
-    Lacks { fd: i32, errno: i32 },
+    Lacks {
+        fd: i32,
+        errno: i32,
+    },
     Exec,
     Other,
 }
@@ -141,7 +187,9 @@ impl Call {
             libc::SYS_close_range => Self::CloseRange { first: a as u32, last: b as u32, flags: c as u32 },
             libc::SYS_dup => Self::Dup { fd: int(a), copy: Copy::Lowest },
             // Flags that do not exist, and the same number twice, are errors that close nothing.
-            libc::SYS_dup3 if a as u32 == b as u32 || c as u32 & !(libc::O_CLOEXEC as u32) != 0 => Self::Other,
+            libc::SYS_dup3 if a as u32 == b as u32 || c as u32 & !(libc::O_CLOEXEC as u32) != 0 => {
+                Self::Other
+            }
             libc::SYS_dup3 => Self::Dup { fd: int(a), copy: Copy::At(int(b)) },
             libc::SYS_fcntl => Self::Dup { fd: int(a), copy: Copy::From(int(c)) },
             libc::SYS_faccessat | libc::SYS_faccessat2 => Self::Access { path: at(a, b) },

@@ -6,9 +6,7 @@ use super::driver::Driver;
 use super::memory::Memory;
 use super::place::Ask;
 use crate::abi::errno::{EINVAL, ENOSYS};
-use crate::abi::record::{
-    NotificationsInitV1, NotificationsInitV2, NotificationsInitWithReallocV2, Record,
-};
+use crate::abi::record::{NotificationsInitV1, NotificationsInitV2, NotificationsInitWithReallocV2, Record};
 use crate::abi::value::{NOTIFICATION_QUEUES, PAGE, nq_device};
 use alloc::boxed::Box;
 use loader_core::device::Place;

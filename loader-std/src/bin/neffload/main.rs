@@ -3,7 +3,11 @@
 //! Exit status: 0 done, 1 the file, the model or the device refused, 2 bad usage or an
 //! operating-system error.
 
-#![deny(clippy::print_stdout, clippy::print_stderr, reason = "a reader that went away must not end the program")]
+#![deny(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a reader that went away must not end the program"
+)]
 
 /// A line on standard error. Where nobody reads it, or a disk behind it is full, the work goes on.
 macro_rules! say {

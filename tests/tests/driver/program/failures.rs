@@ -46,8 +46,7 @@ fn the_handle_table_runs_out() {
     for version in [Version::V2_24, Version::V2_30] {
         for nth in (1..=allocations).step_by(5).chain([allocations]) {
             let rule = FaultPoint::new(11).unwrap().rule(nth).unwrap();
-            let (status, document) =
-                load_with(Config::with_version(Arch::Cayman, version), [rule]).unwrap();
+            let (status, document) = load_with(Config::with_version(Arch::Cayman, version), [rule]).unwrap();
             assert_eq!((status, code(&document)), (1, "D101"), "{version:?}, allocation {nth}");
         }
     }
@@ -160,7 +159,9 @@ fn something_else_in_place_of_a_node() {
         let document = neffload_tests::command::document(&output);
         assert_eq!((status(&output), code(&document)), (1, expected), "{path}: {}", document["verdict"]);
         assert!(start.elapsed() < Duration::from_secs(20), "{path}");
-        assert!(expected != "D202" || document["verdict"]["message"].as_str().unwrap().contains("/long/long"));
+        assert!(
+            expected != "D202" || document["verdict"]["message"].as_str().unwrap().contains("/long/long")
+        );
     }
 }
 
@@ -178,7 +179,9 @@ fn devices_of_a_hostile_host() {
     let class = format!("{folder}/class");
     let devices = |folder: &str| {
         let mut command = neffload();
-        command.args(["devices", "--device-dir", folder, "--sysfs", &class, "--module"]).arg(scratch.join(""));
+        command
+            .args(["devices", "--device-dir", folder, "--sysfs", &class, "--module"])
+            .arg(scratch.join(""));
         command.output().unwrap()
     };
     let output = devices(&folder);
@@ -229,15 +232,20 @@ fn zeros_take_no_memory() {
 /// A load that others disturb at every step is refused with a device's code, never with an internal error.
 #[test]
 fn blocks_vanish_one_by_one() {
-    if real::is_in_use("blocks_vanish_one_by_one") || !super::clients::has_python("blocks_vanish_one_by_one") {
+    if real::is_in_use("blocks_vanish_one_by_one") || !super::clients::has_python("blocks_vanish_one_by_one")
+    {
         return;
     }
-    let host = host(Config { strictness: neuron_drivers::simdrv::Strictness::Faithful, ..Config::new(Arch::Cayman) });
+    let host = host(Config {
+        strictness: neuron_drivers::simdrv::Strictness::Faithful,
+        ..Config::new(Arch::Cayman)
+    });
     let mut command = Command::new("python3");
     let tool = neffload().get_program().to_owned();
     command.arg(super::clients::script()).arg("disturbed").arg(tool).arg(fixture("cayman-2core"));
     let Some(output) = run(&host, command) else { return };
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let said =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert_eq!(status(&output), 0, "{said}");
     assert!(!said.contains("S901"), "{said}");
     assert_eq!(host.lock().driver.books(), Books::default());
