@@ -122,7 +122,7 @@ impl Files {
 
     /// Looks for the number once the thread is back.
     pub(super) fn settle_copy(&mut self, tgid: u32, tid: u32) {
-        if self.copying.get(&tgid).is_some() {
+        if self.copying.contains_key(&tgid) {
             self.scan(tgid);
             if self.copying.get(&tgid) == Some(&tid) {
                 self.copying.remove(&tgid);

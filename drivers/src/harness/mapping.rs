@@ -32,7 +32,11 @@ const fn is_refused(address: u64, length: u64, offset: u64, flags: i32) -> bool 
     let kind = flags & libc::MAP_TYPE;
     let kinds = kind == libc::MAP_SHARED || kind == libc::MAP_PRIVATE || kind == libc::MAP_SHARED_VALIDATE;
     let fixed = flags & (libc::MAP_FIXED | libc::MAP_FIXED_NOREPLACE) != 0;
-    length == 0 || length > ADDRESSES || offset % PAGE != 0 || !kinds || fixed && address % PAGE != 0
+    length == 0
+        || length > ADDRESSES
+        || !offset.is_multiple_of(PAGE)
+        || !kinds
+        || fixed && !address.is_multiple_of(PAGE)
 }
 
 impl Supervisor {

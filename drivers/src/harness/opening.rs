@@ -13,7 +13,6 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::os::fd::{AsRawFd as _, FromRawFd as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::string::String;
 
 /// Longest path that the kernel takes.
@@ -55,7 +54,8 @@ impl Supervisor {
             Known::Missing => ENOENT,
             _ if flags & exclusive == exclusive => EEXIST,
             _ if slash || flags & libc::O_DIRECTORY != 0 => ENOTDIR,
-            _ if flags & libc::O_PATH != 0 => return self.open_place(notice, flags),
+            // The kernel does not hand descriptors over that only name a place.
+            _ if flags & libc::O_PATH != 0 => ENOENT,
             Known::Text(_) if flags & libc::O_ACCMODE != 0 => EACCES,
             Known::Text(text) => match text_file(&text) {
                 Ok(file) => return self.give(notice, &file, flags & libc::O_CLOEXEC != 0).is_some(),
@@ -90,15 +90,6 @@ impl Supervisor {
             return self.result(notice, -i64::from(EINVAL));
         }
         self.open(notice, tgid, path, flags)
-    }
-
-    /// A descriptor that only names a place: nothing is opened, and no request can be made through it.
-    fn open_place(&self, notice: &Notice, flags: i32) -> bool {
-        let place = File::options().read(true).custom_flags(libc::O_PATH).open("/dev/null");
-        match place {
-            Ok(place) => self.give(notice, &place, flags & libc::O_CLOEXEC != 0).is_some(),
-            Err(_) => self.result(notice, -i64::from(ENFILE)),
-        }
     }
 
     /// Gives the caller a descriptor as the result of its call; the call is answered either way.

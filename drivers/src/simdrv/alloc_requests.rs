@@ -122,8 +122,10 @@ impl<M: Memory> Call<'_, M> {
     fn alloc_fault(&mut self, wish: &Wish) -> Option<Action> {
         let scratch = wish.kind == Some(mem_type::CONTIGUOUS_SCRATCHPAD);
         let when = if wish.host { When::AllocHost } else { When::AllocDevice };
-        let wanted =
-            |action: Action| matches!(action, Action::OutOfMemory | Action::HandlesDown | Action::StoreFault);
+        let wanted = |action: Action| {
+            use Action::{HandlesDown, Late, OutOfMemory, StoreFault};
+            matches!(action, OutOfMemory | HandlesDown | StoreFault | Late(_))
+        };
         let mut action = self.driver.faults.hit(when, wanted);
         if scratch {
             action = action.or(self.driver.faults.hit(When::AllocScratch, wanted));
@@ -149,7 +151,10 @@ impl<M: Memory> Call<'_, M> {
         }
         self.note("handle", u64::from(handle));
         self.note("pa", base);
-        Ok(base)
+        match action {
+            Some(Action::Late(raw)) => Err(Fail::Raw(raw)),
+            _ => Ok(base),
+        }
     }
 
     /// The chunk of a handle, or the errno of this driver version.

@@ -99,6 +99,8 @@ pub struct DeviceState<M> {
     pub(super) datastore_chunks: [u64; DATASTORES],
     pub(super) dummy_ring: u64,
     pub(super) scrubs: Vec<Option<u32>>,
+    /// Scrubbed memory that nobody had since: first address, end, word.
+    pub(super) fresh: Vec<(u64, u64, u32)>,
     pub(super) memory: M,
 }
 
@@ -133,6 +135,7 @@ impl<M> DeviceState<M> {
             datastore_chunks: [0; DATASTORES],
             dummy_ring: 0,
             scrubs: alloc::vec![None; usize::from(hbms)],
+            fresh: Vec::new(),
             memory,
         }
     }

@@ -40,6 +40,8 @@ pub enum Action {
     HandlesDown,
     /// The result cannot be stored at the caller's address.
     StoreFault,
+    /// The allocation is granted and its handle stored, and then comes this raw result.
+    Late(i64),
     /// The reset fails.
     ResetFails,
     /// The wait for the reset is ended by a signal.

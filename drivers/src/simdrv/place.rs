@@ -75,6 +75,7 @@ impl<M: Memory> Driver<M> {
         let base = self.place(device, ask).ok_or(Fail::errno(ENOMEM))?;
         let &Ask { bytes, place, nc, kind, tgid, life, .. } = ask;
         let state = &mut self.devices[device];
+        state.settle_scrub(base, base + bytes);
         if kind == mem_type::CONTIGUOUS_SCRATCHPAD
             && let Place::Hbm(hbm) = place
         {

@@ -1,5 +1,6 @@
 //! Filling an HBM with one word (driver-abi.md §7.14).
 
+use super::device::DeviceState;
 use super::dispatch::{Call, Reply, fail};
 use super::memory::Memory;
 use super::queue::Ring;
@@ -45,17 +46,37 @@ impl<M: Memory> Call<'_, M> {
             return fail(EPERM);
         };
         let (base, bytes) = self.driver.config.hbm(hbm as u8);
-        let memory = &mut self.device_mut().memory;
-        memory.forget(base + map::CARVE_OUT, bytes - map::CARVE_OUT);
+        let (first, end) = (base + map::CARVE_OUT, base + bytes);
+        let state = self.device_mut();
+        state.memory.forget(first, end - first);
+        state.fresh.retain(|range| range.0 < first || range.0 >= end);
         if value != 0 {
-            let block = value.to_le_bytes().repeat(16 << 10);
-            let mut at = base + map::CARVE_OUT;
-            while at < base + bytes {
-                let now = block.len().min((base + bytes - at) as usize);
-                memory.write(at, &block[..now]);
+            state.fresh.push((first, end, value));
+            // What is allocated is filled at once, the rest when it is.
+            let live: alloc::vec::Vec<(u64, u64)> =
+                state.chunks.range(first..end).map(|(&at, chunk)| (at, at + chunk.bytes)).collect();
+            live.into_iter().for_each(|(from, to)| state.settle_scrub(from, to));
+        }
+        Ok(0)
+    }
+}
+
+impl<M: Memory> DeviceState<M> {
+    /// Fills what is still fresh of a range.
+    pub(super) fn settle_scrub(&mut self, from: u64, to: u64) {
+        let touched = |range: &(u64, u64, u32)| range.0 < to && from < range.1;
+        while let Some(at) = self.fresh.iter().position(touched) {
+            let (first, end, word) = self.fresh.swap_remove(at);
+            let (from, to) = (from.max(first), to.min(end));
+            self.fresh
+                .extend([(first, from, word), (to, end, word)].iter().filter(|range| range.0 < range.1));
+            let block = word.to_le_bytes().repeat(16 << 10);
+            let mut at = from;
+            while at < to {
+                let now = block.len().min((to - at) as usize);
+                self.memory.write(at, &block[..now]);
                 at += now as u64;
             }
         }
-        Ok(0)
     }
 }

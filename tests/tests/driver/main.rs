@@ -21,6 +21,7 @@ mod l_lifetime;
 mod loads;
 mod m_loads;
 mod n_device;
+mod o_memory;
 mod program;
 mod real;
 mod rig;

@@ -148,7 +148,9 @@ impl DeviceSpec {
     pub(super) fn open(&self, target: Arch, core: u16, count: u16, trace: bool) -> Result<Target, Error> {
         match self {
             Self::Sim(spec) => Ok(Target::Sim(Box::new(spec.open(target, trace)))),
-            Self::Node(node) => node.open(target, core, count, trace).map(Target::Neuron),
+            Self::Node(node) => {
+                node.open(target, core, count, trace).map(|held| Target::Neuron(Box::new(held)))
+            }
         }
     }
 }

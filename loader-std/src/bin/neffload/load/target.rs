@@ -76,7 +76,7 @@ impl Held {
 #[derive(Debug)]
 pub(super) enum Target {
     Sim(Box<HostSim>),
-    Neuron(Held),
+    Neuron(Box<Held>),
 }
 
 impl Target {
@@ -138,7 +138,10 @@ macro_rules! either {
     ($target:expr, $device:ident => $call:expr) => {
         match $target {
             Target::Sim($device) => $call,
-            Target::Neuron(Held { device: $device, .. }) => $call,
+            Target::Neuron(held) => {
+                let $device = &held.device;
+                $call
+            }
         }
     };
 }
