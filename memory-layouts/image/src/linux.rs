@@ -50,9 +50,7 @@ fn run(arguments: &[*const u8]) -> i32 {
     };
     let mut options = layout::options();
     options.core = arguments.core;
-    if let Target::Real(_) = arguments.target {
-        options.policy.strict = !arguments.allow_opaque;
-    }
+    options.policy.allow_opaque = arguments.allow_opaque;
     match &load_onto(arguments.target, &mut file, &options) {
         Ok(()) => 0,
         Err(refused) => {
