@@ -32,6 +32,15 @@ pub struct PageClaim {
     pub refs: u32,
 }
 
+/// A block of a core that its models share, such as a microcode library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedClaim {
+    /// Its block.
+    pub block: BlockClaim,
+    /// References that the loader counts.
+    pub refs: u32,
+}
+
 /// Where a variable is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -196,8 +205,10 @@ pub struct ImageClaim<'a> {
 pub struct CoreClaim<'a> {
     /// The physical core.
     pub core: CoreId,
-    /// Blocks, pages not among them.
+    /// Blocks, pages and shared ones not among them.
     pub blocks: &'a [BlockClaim],
+    /// Shared blocks that it uses.
+    pub shared: &'a [MemHandle],
     /// Variables by ascending id.
     pub variables: &'a [VariableClaim],
     /// Constants and tables.
@@ -224,6 +235,8 @@ pub struct Claims<'a> {
     pub baseline: &'a [BlockClaim],
     /// Scratchpad pages.
     pub pages: &'a [PageClaim],
+    /// Blocks that models share.
+    pub shared: &'a [SharedClaim],
     /// Loaded models.
     pub models: &'a [ModelClaim<'a>],
 }

@@ -1,12 +1,30 @@
 //! The live blocks of a region: a list by address, and a tree over the same slots that knows the free gaps.
 //!
 //! The tree is a treap whose priorities are mixed slot numbers, so its shape depends on the blocks alone. Every node knows
-//! the gap before its block and the largest gap below it; the first fit, the block at an address and both ends of
-//! 100,000 blocks are found in a logarithmic number of steps. Everything lies in the slots: no heap.
+//! the gap before its block, and for every alignment how many granules the best gap at and below it takes from an aligned
+//! address on; so the first fit, the block at an address and both ends of 100,000 blocks are found in a logarithmic number
+//! of steps, also where nearly every gap is large enough and none is aligned. Everything lies in the slots: no heap.
 
 use super::digest::mix;
 use super::fit::Wanted;
+use super::region::GRANULE;
 use super::storage::{NIL, Slot};
+
+/// Alignments that are told apart: the granule, and its doubles up to 16 MiB. Without a heap there are few blocks, and the
+/// slots stay small.
+const ALIGNMENTS: usize = if cfg!(feature = "std") { 13 } else { 1 };
+
+/// Granules that the best gap takes, by alignment.
+pub(super) type Rooms = [u32; ALIGNMENTS];
+
+/// No room at all.
+pub(super) const NO_ROOM: Rooms = [0; ALIGNMENTS];
+
+/// The slots of all regions as the nodes of this one's tree.
+struct Tree<'s> {
+    slots: &'s mut [Slot],
+    guard: u64,
+}
 
 /// One region.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +32,8 @@ pub(super) struct Index {
     root: u32,
     pub(super) first: u32,
     last: u32,
+    /// Bytes that stay free on both sides of every block.
+    guard: u64,
 }
 
 fn priority(slot: u32) -> u64 {
@@ -24,90 +44,140 @@ fn end(slots: &[Slot], slot: u32) -> Option<u64> {
     slots.get(slot as usize).map(|slot| slot.base + slot.reserved)
 }
 
-fn most(slots: &[Slot], node: u32) -> u64 {
-    slots.get(node as usize).map_or(0, |slot| slot.most)
+fn rooms(slots: &[Slot], node: u32) -> Rooms {
+    slots.get(node as usize).map_or(NO_ROOM, |slot| slot.rooms)
 }
 
-/// Sets what a node knows about the nodes below it.
-fn pull(slots: &mut [Slot], node: u32) {
-    let Slot { left, right, gap, .. } = slots[node as usize];
-    slots[node as usize].most = gap.max(most(slots, left)).max(most(slots, right));
+/// The class of an alignment: the largest one that is known and no stricter.
+fn class(align: u64) -> usize {
+    let doubles = align.max(GRANULE).ilog2() - GRANULE.ilog2();
+    (doubles as usize).min(ALIGNMENTS - 1)
 }
 
-/// The trees of the blocks below `base` and of the others.
-fn split(slots: &mut [Slot], node: u32, base: u64) -> (u32, u32) {
-    if node == NIL {
-        return (NIL, NIL);
+/// What fits between two addresses.
+fn room(from: u64, to: u64, guard: u64) -> Rooms {
+    let mut rooms = NO_ROOM;
+    for (class, room) in rooms.iter_mut().enumerate() {
+        let start = (from + guard).next_multiple_of(GRANULE << class);
+        let bytes = to.saturating_sub(guard).saturating_sub(start);
+        *room = u32::try_from(bytes / GRANULE).unwrap_or(u32::MAX);
     }
-    let Slot { left, right, base: own, .. } = slots[node as usize];
-    let parts = if own < base {
-        let (low, high) = split(slots, right, base);
-        slots[node as usize].right = low;
-        (node, high)
-    } else {
-        let (low, high) = split(slots, left, base);
-        slots[node as usize].left = high;
-        (low, node)
-    };
-    pull(slots, node);
-    parts
+    rooms
 }
 
-/// One tree of two, where all of `low` lies below all of `high`.
-fn merge(slots: &mut [Slot], low: u32, high: u32) -> u32 {
-    if low == NIL || high == NIL {
-        return if low == NIL { high } else { low };
+impl Tree<'_> {
+    /// Sets what a node knows about itself and the nodes below it.
+    fn pull(&mut self, node: u32) {
+        let Slot { left, right, gap, base, .. } = self.slots[node as usize];
+        let mut best = room(base - gap, base, self.guard);
+        for below in [rooms(self.slots, left), rooms(self.slots, right)] {
+            best.iter_mut().zip(below).for_each(|(best, below)| *best = below.max(*best));
+        }
+        self.slots[node as usize].rooms = best;
     }
-    let top = if priority(low) > priority(high) { low } else { high };
-    if top == low {
-        slots[low as usize].right = merge(slots, slots[low as usize].right, high);
-    } else {
-        slots[high as usize].left = merge(slots, low, slots[high as usize].left);
-    }
-    pull(slots, top);
-    top
-}
 
-/// Puts `new` into the tree at `node`.
-fn place(slots: &mut [Slot], node: u32, new: u32) -> u32 {
-    let base = slots[new as usize].base;
-    if node == NIL || priority(new) > priority(node) {
-        let (low, high) = split(slots, node, base);
-        let slot = &mut slots[new as usize];
-        (slot.left, slot.right) = (low, high);
-        pull(slots, new);
-        return new;
+    /// The trees of the blocks below `base` and of the others.
+    fn split(&mut self, node: u32, base: u64) -> (u32, u32) {
+        if node == NIL {
+            return (NIL, NIL);
+        }
+        let Slot { left, right, base: own, .. } = self.slots[node as usize];
+        let parts = if own < base {
+            let (low, high) = self.split(right, base);
+            self.slots[node as usize].right = low;
+            (node, high)
+        } else {
+            let (low, high) = self.split(left, base);
+            self.slots[node as usize].left = high;
+            (low, node)
+        };
+        self.pull(node);
+        parts
     }
-    if base < slots[node as usize].base {
-        slots[node as usize].left = place(slots, slots[node as usize].left, new);
-    } else {
-        slots[node as usize].right = place(slots, slots[node as usize].right, new);
-    }
-    pull(slots, node);
-    node
-}
 
-/// Takes `old`, whose base is `base`, out of the tree at `node`.
-fn take(slots: &mut [Slot], node: u32, old: u32, base: u64) -> u32 {
-    let Slot { left, right, base: own, .. } = slots[node as usize];
-    if node == old {
-        return merge(slots, left, right);
+    /// One tree of two, where all of `low` lies below all of `high`.
+    fn merge(&mut self, low: u32, high: u32) -> u32 {
+        if low == NIL || high == NIL {
+            return if low == NIL { high } else { low };
+        }
+        let top = if priority(low) > priority(high) { low } else { high };
+        if top == low {
+            self.slots[low as usize].right = self.merge(self.slots[low as usize].right, high);
+        } else {
+            self.slots[high as usize].left = self.merge(low, self.slots[high as usize].left);
+        }
+        self.pull(top);
+        top
     }
-    if base < own {
-        slots[node as usize].left = take(slots, left, old, base);
-    } else {
-        slots[node as usize].right = take(slots, right, old, base);
+
+    /// Puts `new` into the tree at `node`.
+    fn place(&mut self, node: u32, new: u32) -> u32 {
+        let base = self.slots[new as usize].base;
+        if node == NIL || priority(new) > priority(node) {
+            let (low, high) = self.split(node, base);
+            let slot = &mut self.slots[new as usize];
+            (slot.left, slot.right) = (low, high);
+            self.pull(new);
+            return new;
+        }
+        if base < self.slots[node as usize].base {
+            self.slots[node as usize].left = self.place(self.slots[node as usize].left, new);
+        } else {
+            self.slots[node as usize].right = self.place(self.slots[node as usize].right, new);
+        }
+        self.pull(node);
+        node
     }
-    pull(slots, node);
-    node
+
+    /// Takes `old`, whose base is `base`, out of the tree at `node`.
+    fn take(&mut self, node: u32, old: u32, base: u64) -> u32 {
+        let Slot { left, right, base: own, .. } = self.slots[node as usize];
+        if node == old {
+            return self.merge(left, right);
+        }
+        if base < own {
+            self.slots[node as usize].left = self.take(left, old, base);
+        } else {
+            self.slots[node as usize].right = self.take(right, old, base);
+        }
+        self.pull(node);
+        node
+    }
+
+    /// Tells the nodes from `node` down to a block that its gap changed.
+    fn refresh(&mut self, node: u32, slot: u32) {
+        if slot == NIL || node == NIL {
+            return;
+        }
+        let (wanted, Slot { left, right, base, .. }) =
+            (self.slots[slot as usize].base, self.slots[node as usize]);
+        if node != slot {
+            self.refresh(if wanted < base { left } else { right }, slot);
+        }
+        self.pull(node);
+    }
+
+    /// Sets the gap before a block; the region starts at `start`.
+    fn measure(&mut self, start: u64, slot: u32) {
+        let Some(Slot { prev, base, .. }) = self.slots.get(slot as usize).copied() else { return };
+        let from = end(self.slots, prev).unwrap_or(start);
+        self.slots[slot as usize].gap = base.saturating_sub(from);
+    }
 }
 
 /// A place, and the block after which it lies ([`NIL`]: before all).
 type Place = (u64, u32);
 
 impl Index {
-    /// No blocks.
-    pub(super) const EMPTY: Self = Self { root: NIL, first: NIL, last: NIL };
+    /// No blocks; `guard` bytes stay free on both sides of each.
+    pub(super) const fn new(guard: u64) -> Self {
+        Self { root: NIL, first: NIL, last: NIL, guard }
+    }
+
+    /// Bytes that stay free on both sides of every block.
+    pub(super) const fn guard(&self) -> u64 {
+        self.guard
+    }
 
     /// Enters a block that lies after `before`; the region starts at `start`.
     pub(super) fn insert(&mut self, slots: &mut [Slot], start: u64, slot: u32, before: u32) {
@@ -122,10 +192,11 @@ impl Index {
             Some(next) => next.prev = slot,
             None => self.last = slot,
         }
-        self.measure(slots, start, slot);
-        self.root = place(slots, self.root, slot);
-        self.measure(slots, start, next);
-        self.refresh(slots, self.root, next);
+        let mut tree = Tree { slots, guard: self.guard };
+        tree.measure(start, slot);
+        self.root = tree.place(self.root, slot);
+        tree.measure(start, next);
+        tree.refresh(self.root, next);
     }
 
     /// Takes a block out.
@@ -139,28 +210,10 @@ impl Index {
             Some(next) => next.prev = prev,
             None => self.last = prev,
         }
-        self.root = take(slots, self.root, slot, base);
-        self.measure(slots, start, next);
-        self.refresh(slots, self.root, next);
-    }
-
-    /// Sets the gap before a block.
-    fn measure(&self, slots: &mut [Slot], start: u64, slot: u32) {
-        let Some(Slot { prev, base, .. }) = slots.get(slot as usize).copied() else { return };
-        let from = end(slots, prev).unwrap_or(start);
-        slots[slot as usize].gap = base.saturating_sub(from);
-    }
-
-    /// Tells the nodes above a block that its gap changed.
-    fn refresh(&self, slots: &mut [Slot], node: u32, slot: u32) {
-        if slot == NIL || node == NIL {
-            return;
-        }
-        let (wanted, Slot { left, right, base, .. }) = (slots[slot as usize].base, slots[node as usize]);
-        if node != slot {
-            self.refresh(slots, if wanted < base { left } else { right }, slot);
-        }
-        pull(slots, node);
+        let mut tree = Tree { slots, guard: self.guard };
+        self.root = tree.take(self.root, slot, base);
+        tree.measure(start, next);
+        tree.refresh(self.root, next);
     }
 
     /// The lowest place in `range` that fits.
@@ -177,9 +230,11 @@ impl Index {
         behind.or_else(|| self.search(slots, self.root, wanted, true))
     }
 
-    /// The first fitting gap before a block, from below or from above.
+    /// The first fitting gap before a block, from below or from above. A gap that has room from its lowest aligned address
+    /// on has it from the highest one that leaves enough, too.
     fn search(&self, slots: &[Slot], node: u32, wanted: Wanted, down: bool) -> Option<Place> {
-        if node == NIL || most(slots, node) < wanted.bytes + 2 * wanted.guard {
+        let best = rooms(slots, node)[class(wanted.align)];
+        if node == NIL || u64::from(best) * GRANULE < wanted.bytes {
             return None;
         }
         let Slot { left, right, gap, base, prev, .. } = slots[node as usize];

@@ -8,16 +8,17 @@ mod variables;
 use claim::{Claim, Scratch};
 use scratchpad::{lay_out, sharing_core};
 
+use super::libraries::{LibraryKey, Sought};
 use super::notes::{CorePrograms, sort_out};
 use super::pages::{PAGE_ALIGN, PageTable};
-use super::programs::{MOST_PROGRAMS, Program, read};
+use super::programs::{Libraries, MOST_PROGRAMS, Program, read};
 use super::record::{Feed, LoadParams, Model};
 use super::rings::{CoreRings, RingRules, count};
 use super::strict::{Strictness, check_exact, check_slots};
 use super::translate::Code;
 use super::usage::Shortage;
 use super::vars;
-use super::wants::check_engine_block;
+use super::wants::{check_engine_block, shared_library};
 use crate::arch::{Arch, Engine};
 use crate::arena::{Arena, ArenaRef, Head};
 use crate::device::{CoreId, Device, Usage};
@@ -92,6 +93,8 @@ struct Draft<'m> {
     marks: Marks,
     rings: CoreRings,
     programs: CorePrograms,
+    /// What its only microcode library is.
+    library: Option<LibraryKey>,
     vars: ArenaRef,
     blocks: ArenaRef,
     /// Records of `blocks` that are filled; those of scratchpad pages come first.
@@ -205,6 +208,7 @@ fn draft<'m, D: Device>(
         marks: kbin.marks(),
         rings: CoreRings::default(),
         programs: CorePrograms::default(),
+        library: None,
         vars: ArenaRef::NULL,
         blocks: ArenaRef::NULL,
         taken: 0,
@@ -286,7 +290,16 @@ fn prepare<'m, P: Payload<'m>>(
         }
     }
     let mark = arena.mark();
-    let notes = read(payload, &mut programs, arena)?;
+    let mut libraries = Libraries::new();
+    for blob in drafts.iter().filter_map(|draft| shared_library(&draft.kbin)) {
+        let full = |_| Error::internal(Stage::Plan, "libraries");
+        libraries.push(Sought::new(blob)).map_err(full)?;
+    }
+    let notes = read(payload, &mut programs, &mut libraries, arena)?;
+    let mut sought = libraries.iter();
+    for draft in drafts.iter_mut().filter(|draft| shared_library(&draft.kbin).is_some()) {
+        draft.library = sought.next().map(Sought::key);
+    }
     for (index, draft) in (0u8..).zip(drafts.iter_mut()) {
         draft.programs = sort_out(index, &programs, &notes, &draft.rings, request, arena)
             .map_err(|error| with_queue(error, &draft.kbin))?;
@@ -341,7 +354,8 @@ fn claim<'m, D: Device>(
     });
     let got = got.map_err(|error| error.subgraph(0))?;
     let scratch = Scratch { paging, laid, sharing, pages: got };
-    let mut claim = Claim { drafts, device, request, pages, arena, scratch, feeds: ArenaRef::NULL, fed: 0 };
+    let mut claim =
+        Claim { drafts, device, request, pages: &mut *pages, arena, scratch, feeds: ArenaRef::NULL, fed: 0 };
     match claim.run(kbins) {
         Ok(plan) => Ok(plan),
         Err(error) => {

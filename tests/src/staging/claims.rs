@@ -3,17 +3,19 @@
 //! Operands, casts and expected contents are worked out from the file's members, not from what staging left.
 
 use loader_core::arch::Engine;
-use loader_core::device::CoreId;
+use loader_core::device::{CoreId, MemHandle};
 use loader_core::error::Error;
 use loader_core::lower::record::{Desc, DescFlags, Extra, PatchEntry, PatchSection, PatchType, RingType};
 use loader_core::plan::expand::{Pair, PairSink, expand_block};
+use loader_core::plan::libraries::Library;
 use loader_core::plan::operand::Operand;
 use loader_core::plan::pages::{PAGE_ALIGN_HARD, Page};
 use loader_core::plan::record::{DMem, Feed, FeedKind, RingRec, VarPlace};
 use loader_core::plan::{CoreView, Plan};
 use neuron_drivers::sim::claim::{
     BlockClaim, CastClaim, Claims, ContentClaim, CoreClaim, HalfClaim, ImageClaim, ModelClaim, OpaqueClaim,
-    OperandClaim, PageClaim, PatchClaim, PatchKind, Place, RangeClaim, RingClaim, Section, VariableClaim,
+    OperandClaim, PageClaim, PatchClaim, PatchKind, Place, RangeClaim, RingClaim, Section, SharedClaim,
+    VariableClaim,
 };
 use std::collections::BTreeMap;
 
@@ -22,6 +24,7 @@ use std::collections::BTreeMap;
 struct Core {
     id: CoreId,
     blocks: Vec<BlockClaim>,
+    shared: Vec<MemHandle>,
     variables: Vec<VariableClaim>,
     contents: Vec<(u64, Vec<u8>)>,
     rings: Vec<Ring>,
@@ -70,8 +73,20 @@ pub fn page(page: &Page) -> PageClaim {
     PageClaim { block, core: page.core, index: page.index, refs: page.refs }
 }
 
-/// Runs `action` with everything that is on a device.
-pub fn with<R>(pages: &[PageClaim], models: &[&Model], action: impl FnOnce(&Claims<'_>) -> R) -> R {
+/// A library of the table.
+#[must_use]
+pub fn library(library: &Library) -> SharedClaim {
+    let taken = library.taken;
+    let block = BlockClaim { handle: taken.handle, skip: taken.skip, size: taken.size, align: 0 };
+    SharedClaim { block, refs: library.refs }
+}
+
+/// Runs `action` with everything that is on a device: what models share, and the models.
+pub fn with<R>(
+    (pages, shared): (&[PageClaim], &[SharedClaim]),
+    models: &[&Model],
+    action: impl FnOnce(&Claims<'_>) -> R,
+) -> R {
     let views: Vec<Vec<View<'_>>> =
         models.iter().map(|model| model.cores.iter().map(View::of).collect()).collect();
     let cores: Vec<Vec<CoreClaim<'_>>> =
@@ -81,7 +96,7 @@ pub fn with<R>(pages: &[PageClaim], models: &[&Model], action: impl FnOnce(&Clai
         .zip(&cores)
         .map(|(model, cores)| ModelClaim { cores, scratchpad: model.scratchpad })
         .collect();
-    action(&Claims { baseline: &[], pages, models: &models })
+    action(&Claims { baseline: &[], pages, shared, models: &models })
 }
 
 /// The slices that a claim is made of.
@@ -118,6 +133,7 @@ impl<'a> View<'a> {
         CoreClaim {
             core: self.core.id,
             blocks: &self.core.blocks,
+            shared: &self.core.shared,
             variables: &self.core.variables,
             contents: &self.contents,
             rings: &self.rings,
@@ -144,7 +160,8 @@ fn core_of(plan: &Plan<'_>, core: &CoreView<'_>, index: usize, members: &[Vec<u8
     };
     Core {
         id: core.core(),
-        blocks: core.allocations().iter().filter(|block| block.what.get() != DMem::PAGE).map(block).collect(),
+        blocks: core.allocations().iter().filter(|block| !block.is_shared()).map(block).collect(),
+        shared: core.libraries().iter().filter(|block| block.is_shared()).map(DMem::handle).collect(),
         variables: core.variables().iter().map(variable).collect(),
         contents: contents.collect(),
         rings: rings(core),

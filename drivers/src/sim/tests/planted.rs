@@ -3,7 +3,8 @@
 use super::{memory, spec, start};
 use crate::sim::claim::{
     BlockClaim, CastClaim, Claims, ContentClaim, CoreClaim, HalfClaim, ImageClaim, ModelClaim, OpaqueClaim,
-    OperandClaim, PageClaim, PatchClaim, PatchKind, Place, RangeClaim, RingClaim, Section, VariableClaim,
+    OperandClaim, PageClaim, PatchClaim, PatchKind, Place, RangeClaim, RingClaim, Section, SharedClaim,
+    VariableClaim,
 };
 use crate::sim::{Content, INVARIANTS, LocalSim, Profile, Violation};
 use loader_core::arch::Engine;
@@ -20,6 +21,8 @@ struct Model<'a> {
     blocks: Vec<BlockClaim>,
     page: PageClaim,
     pages: u32,
+    library: SharedClaim,
+    uses: Vec<MemHandle>,
     variables: Vec<VariableClaim>,
     content: (u64, Vec<u8>),
     casts: Vec<CastClaim>,
@@ -63,11 +66,14 @@ impl<'a> Model<'a> {
         let (rx, rx_at) = claim(&sim, 2048, 0, Usage::DmaRingSpill);
         let (image, image_at) = claim(&sim, 320, 0x8000, Usage::InstrPe);
         let (page, _) = claim(&sim, 4096, 0x1000, Usage::Scratchpad);
+        let (library, _) = claim(&sim, 96, 0, Usage::UcodeLib);
         let half = |address| HalfClaim { address, entries: 1, padded: 2, capacity: 64 };
         let model = Self {
             blocks: [weight, tx, rx, image].to_vec(),
             page: PageClaim { block: page, core: CoreId(0), index: 0, refs: 1 },
             pages: 1,
+            library: SharedClaim { block: library, refs: 1 },
+            uses: [library.handle].to_vec(),
             variables: [
                 VariableClaim { id: 2, size: CONSTANT.len() as u64, place: Place::At(address) },
                 VariableClaim { id: 5, size: 64, place: Place::Bound },
@@ -138,13 +144,14 @@ impl<'a> Model<'a> {
         let cores = [CoreClaim {
             core: CoreId(0),
             blocks: &self.blocks,
+            shared: &self.uses,
             variables: &self.variables,
             contents: &contents,
             rings: &rings,
             images: &images,
         }];
         let models = [ModelClaim { cores: &cores, scratchpad: (CoreId(0), self.pages) }];
-        action(&Claims { baseline: &[], pages: &[self.page], models: &models })
+        action(&Claims { baseline: &[], pages: &[self.page], shared: &[self.library], models: &models })
     }
 
     fn judge(&self) -> Result<(), Violation> {
@@ -379,6 +386,9 @@ fn i17_the_way_back() {
 fn i18_page_references() {
     assert_eq!(planted(|model| model.page.refs = 2), 18);
     assert_eq!(planted(|model| model.pages = 0), 18);
+    assert_eq!(planted(|model| model.library.refs = 2), 18);
+    assert_eq!(planted(|model| model.uses.clear()), 18);
+    assert_eq!(planted(|model| model.library.block.handle.slot += 1), 2);
 }
 
 #[test]
