@@ -39,4 +39,4 @@ pub use memfd::FileMemory;
 pub use process::ProcessMemory;
 pub use scratch::Scratch;
 pub use seccomp::Unavailable;
-pub use task::{fork_and, pend_sigterm, thread_cpu};
+pub use task::{children_cpu, fork_and, pend_sigterm, thread_cpu};

@@ -4,6 +4,7 @@ pub mod audit;
 pub mod claims;
 pub mod hooked;
 pub mod model;
+pub mod recorder;
 
 use crate::lowering::handmade::{Set, Working};
 use crate::places::assert_placed;

@@ -10,9 +10,9 @@ use super::fit::Wanted;
 use super::region::GRANULE;
 use super::storage::{NIL, Slot};
 
-/// Alignments that are told apart: the granule, and its doubles up to 16 MiB. Without a heap there are few blocks, and the
+/// Alignments that are told apart: the granule, and its doubles up to 128 MiB. Without a heap there are few blocks, and the
 /// slots stay small.
-const ALIGNMENTS: usize = if cfg!(feature = "std") { 13 } else { 1 };
+const ALIGNMENTS: usize = if cfg!(feature = "std") { 16 } else { 1 };
 
 /// Granules that the best gap takes, by alignment.
 pub(super) type Rooms = [u32; ALIGNMENTS];
@@ -44,10 +44,6 @@ fn end(slots: &[Slot], slot: u32) -> Option<u64> {
     slots.get(slot as usize).map(|slot| slot.base + slot.reserved)
 }
 
-fn rooms(slots: &[Slot], node: u32) -> Rooms {
-    slots.get(node as usize).map_or(NO_ROOM, |slot| slot.rooms)
-}
-
 /// The class of an alignment: the largest one that is known and no stricter.
 fn class(align: u64) -> usize {
     let doubles = align.max(GRANULE).ilog2() - GRANULE.ilog2();
@@ -69,9 +65,9 @@ impl Tree<'_> {
     /// Sets what a node knows about itself and the nodes below it.
     fn pull(&mut self, node: u32) {
         let Slot { left, right, gap, base, .. } = self.slots[node as usize];
-        let mut best = room(base - gap, base, self.guard);
-        for below in [rooms(self.slots, left), rooms(self.slots, right)] {
-            best.iter_mut().zip(below).for_each(|(best, below)| *best = below.max(*best));
+        let mut best = if gap == 0 { NO_ROOM } else { room(base - gap, base, self.guard) };
+        for below in [left, right].into_iter().filter_map(|below| self.slots.get(below as usize)) {
+            best.iter_mut().zip(below.rooms).for_each(|(best, below)| *best = below.max(*best));
         }
         self.slots[node as usize].rooms = best;
     }
@@ -233,11 +229,10 @@ impl Index {
     /// The first fitting gap before a block, from below or from above. A gap that has room from its lowest aligned address
     /// on has it from the highest one that leaves enough, too.
     fn search(&self, slots: &[Slot], node: u32, wanted: Wanted, down: bool) -> Option<Place> {
-        let best = rooms(slots, node)[class(wanted.align)];
-        if node == NIL || u64::from(best) * GRANULE < wanted.bytes {
+        let Slot { left, right, gap, base, prev, rooms, .. } = *slots.get(node as usize)?;
+        if u64::from(rooms[class(wanted.align)]) * GRANULE < wanted.bytes {
             return None;
         }
-        let Slot { left, right, gap, base, prev, .. } = slots[node as usize];
         let fit = if down { Wanted::highest } else { Wanted::lowest };
         let (near, far) = if down { (right, left) } else { (left, right) };
         self.search(slots, near, wanted, down)

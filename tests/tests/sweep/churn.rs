@@ -17,13 +17,13 @@ use std::time::Duration;
 const THREADS: usize = 8;
 
 /// A file with its members.
-struct Mixed {
-    case: Case,
-    members: Vec<Vec<u8>>,
+pub(crate) struct Mixed {
+    pub(crate) case: Case,
+    pub(crate) members: Vec<Vec<u8>>,
 }
 
 /// The files for one architecture; the simulated device has 8 cores of it.
-fn mixed(arch: Arch) -> Vec<Mixed> {
+pub(crate) fn mixed(arch: Arch) -> Vec<Mixed> {
     let of_arch = cases().into_iter().filter(|case| case.arch == arch);
     of_arch
         .map(|case| {
