@@ -42,4 +42,4 @@ pub use memfd::FileMemory;
 pub use process::ProcessMemory;
 pub use scratch::Scratch;
 pub use seccomp::Unavailable;
-pub use task::{fork_and, forward_signals, pend_sigterm, raise_descriptor_limit, thread_cpu};
+pub use task::{children_cpu, fork_and, forward_signals, pend_sigterm, raise_descriptor_limit, thread_cpu};

@@ -8,11 +8,12 @@
 //! |---:|---|---|
 //! | 1 | the parse cache's | its slot |
 //! | 2 | registry | models by `h_nn`, counters, open handles |
-//! | 5 | scratchpad | pages and their references |
+//! | 4 | microcode staging | that a shared library is filled before another model finds it |
+//! | 5 | scratchpad | pages and shared libraries, and their references |
 //! | 8 | datastore | model nodes |
 //!
 //! The ranks are those of staging.md §6.4. A thread takes a lock only while every lock that it holds has a lower rank,
-//! and holds neither of the first two while it asks the device for anything; the scratchpad's may be held
+//! and holds neither of the first two while it asks the device for anything; those of microcode and scratchpad may be held
 //! meanwhile. A device's own locks (6 allocator, 9 bounce buffer) come after all of these. The count of a model's uses is a leaf: nothing is
 //! taken under it. In debug builds every acquisition is checked.
 //!
@@ -51,6 +52,7 @@ use loader_core::device::{CoreId, Device};
 use loader_core::error::{Error, Stage, StageCode};
 use loader_core::limits::Limits;
 use loader_core::lower::scratchpad::Paging;
+use loader_core::plan::libraries::Library;
 use loader_core::plan::pages::{Page, PageTable};
 use loader_core::plan::record::NodeTable;
 use loader_core::policy::Policy;
@@ -111,11 +113,15 @@ impl Default for LoadOptions {
     }
 }
 
-/// Scratchpad pages of the device; behind a lock of their own (staging.md §6.4, lock 5).
+/// Shared microcode libraries that a device's table holds: more than its cores have use for at a time.
+const MOST_LIBRARIES: usize = 64;
+
+/// Scratchpad pages and shared libraries of the device; behind a lock of their own (staging.md §6.4, lock 5).
 #[derive(Debug)]
 struct Scratchpads {
     pages: Vec<Option<Page>>,
     paging: Option<Paging>,
+    libraries: Vec<Option<Library>>,
 }
 
 /// A device with the models on it. All methods take `&self` and may be called from several threads.
@@ -141,6 +147,8 @@ pub struct Loader<D> {
     device: D,
     parses: ParseCache<ParseKey, Parse>,
     registry: Ranked<Registry, 2>,
+    /// Held from the placement of a shared library until it is filled.
+    microcode: Ranked<(), 4>,
     scratchpads: Ranked<Scratchpads, 5>,
     datastore: Ranked<Box<NodeTable>, 8>,
 }
@@ -148,11 +156,13 @@ pub struct Loader<D> {
 impl<D> Loader<D> {
     /// No models yet.
     pub fn new(device: D) -> Self {
-        let scratchpads = Scratchpads { pages: vec![None; MOST_PAGES], paging: None };
+        let libraries = vec![None; MOST_LIBRARIES];
+        let scratchpads = Scratchpads { pages: vec![None; MOST_PAGES], paging: None, libraries };
         Self {
             device,
             parses: ParseCache::new(),
             registry: Ranked::new(Registry::new()),
+            microcode: Ranked::new(()),
             scratchpads: Ranked::new(scratchpads),
             datastore: Ranked::new(Box::default()),
         }
@@ -194,8 +204,8 @@ impl<D: Device> Loader<D> {
     /// Runs `action` with the page table; the lock is held meanwhile.
     fn with_pages<R>(&self, action: impl FnOnce(&mut PageTable<'_>) -> R) -> R {
         let mut scratchpads = self.scratchpads.lock();
-        let Scratchpads { pages, paging } = &mut *scratchpads;
-        let mut table = PageTable::resume(pages, *paging);
+        let Scratchpads { pages, paging, libraries } = &mut *scratchpads;
+        let mut table = PageTable::resume(pages, *paging).with_libraries(libraries);
         let result = action(&mut table);
         *paging = table.paging();
         result
@@ -217,6 +227,12 @@ impl<D: Device> Loader<D> {
     #[must_use]
     pub fn scratchpad(&self) -> Vec<Page> {
         self.with_pages(|table| table.iter().copied().collect())
+    }
+
+    /// Microcode libraries that models share, with their blocks and references.
+    #[must_use]
+    pub fn libraries(&self) -> Vec<Library> {
+        self.with_pages(|table| table.libraries.iter().copied().collect())
     }
 
     /// Takes a use of a model, which holds it on the device until it is dropped.
@@ -248,7 +264,12 @@ impl<D: Device> Loader<D> {
             loader_core::plan::block::give_back(&self.device, handle);
         }
         let (core, pages) = entry.scratchpad();
-        self.with_pages(|table| table.release(&self.device, core, pages));
+        self.with_pages(|table| {
+            for &handle in entry.libraries() {
+                table.libraries.release(&self.device, handle);
+            }
+            table.release(&self.device, core, pages);
+        });
         {
             let mut datastore = self.datastore.lock();
             entry.nodes().iter().for_each(|&slot| datastore.remove(slot));

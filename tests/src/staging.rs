@@ -4,6 +4,7 @@ pub mod audit;
 pub mod claims;
 pub mod hooked;
 pub mod model;
+pub mod recorder;
 
 use crate::lowering::handmade::{Set, Working};
 use crate::places::assert_placed;
@@ -14,6 +15,7 @@ use loader_core::device::{CoreId, MemHandle};
 use loader_core::error::{Error, NoteList};
 use loader_core::limits::Limits;
 use loader_core::lower::{Kbins, lower_from};
+use loader_core::plan::libraries::Library;
 use loader_core::plan::pages::{Page, PageTable};
 use loader_core::plan::record::{DMem, LoadParams};
 use loader_core::plan::{Plan, Request, Shortage, place_explained};
@@ -92,6 +94,8 @@ pub struct Rig {
     pub sim: HostSim,
     /// Scratchpad pages.
     pub pages: Vec<Option<Page>>,
+    /// Shared microcode libraries.
+    pub libraries: Vec<Option<Library>>,
     paging: Option<loader_core::lower::scratchpad::Paging>,
     /// Rulings for the next load.
     pub policy: Policy,
@@ -131,6 +135,7 @@ impl Rig {
         Self {
             sim: HostSim::new(config, Growing::new(true)),
             pages: vec![None; 4096],
+            libraries: vec![None; 4],
             paging: None,
             policy,
             limits: Limits::DEFAULT,
@@ -144,7 +149,7 @@ impl Rig {
 
     /// Runs `action` with the page table.
     pub fn with_pages<R>(&mut self, action: impl FnOnce(&mut PageTable<'_>, &HostSim) -> R) -> R {
-        let mut table = PageTable::resume(&mut self.pages, self.paging);
+        let mut table = PageTable::resume(&mut self.pages, self.paging).with_libraries(&mut self.libraries);
         let result = action(&mut table, &self.sim);
         self.paging = table.paging();
         result
@@ -217,11 +222,12 @@ impl Rig {
         self.unload_plan(&loaded.plan);
     }
 
-    /// Everything that must be as before after a failure: device and page references.
+    /// Everything that must be as before after a failure: device and references to pages and libraries.
     #[must_use]
     pub fn state(&self) -> (u64, Vec<(u16, u32, u32)>) {
-        let pages = self.pages.iter().flatten().map(|page| (page.core.0, page.index, page.refs)).collect();
-        (self.sim.hash(), pages)
+        let pages = self.pages.iter().flatten().map(|page| (page.core.0, page.index, page.refs));
+        let libraries = self.libraries.iter().flatten().map(|one| (one.core.0, u32::MAX, one.refs));
+        (self.sim.hash(), pages.chain(libraries).collect())
     }
 
     /// The event log's lines.

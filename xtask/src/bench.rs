@@ -14,6 +14,7 @@ mod report;
 mod run;
 mod s2;
 mod stage;
+mod table;
 mod verify;
 
 use anyhow::{Result, ensure};
@@ -47,9 +48,15 @@ pub(crate) struct BenchArguments {
     /// Rounds, of which the median counts
     #[arg(long, default_value_t = 5)]
     rounds: usize,
+    /// Only load this file as a stream within that many bytes: what `stage` measures as a process of its own
+    #[arg(long, hide = true, num_args = 2, value_names = ["FILE", "BYTES"])]
+    load: Option<Vec<String>>,
 }
 
 pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
+    if let Some([file, bytes]) = arguments.load.as_deref() {
+        return stage::load(file.as_ref(), bytes.parse()?);
+    }
     let rounds = arguments.rounds.max(1);
     let outcome = match arguments.subject {
         Subject::Verify => verify::run(rounds),

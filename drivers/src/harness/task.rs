@@ -37,6 +37,19 @@ pub fn fork_and(action: impl FnOnce() -> i32) -> io::Result<i32> {
     }
 }
 
+/// Processor time of all children of this process that have ended and were waited for, user and system time together.
+#[must_use]
+pub fn children_cpu() -> Duration {
+    // SAFETY: all zeros is a value of the record, which is valid to write.
+    let usage = unsafe {
+        let mut usage: libc::rusage = core::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage);
+        usage
+    };
+    let time = |time: libc::timeval| Duration::new(time.tv_sec.unsigned_abs(), time.tv_usec as u32 * 1000);
+    time(usage.ru_utime) + time(usage.ru_stime)
+}
+
 /// Processor time of the calling thread.
 #[must_use]
 pub fn thread_cpu() -> Duration {

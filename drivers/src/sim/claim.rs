@@ -32,6 +32,15 @@ pub struct PageClaim {
     pub refs: u32,
 }
 
+/// A block of a core that its models share, such as a microcode library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedClaim {
+    /// Its block.
+    pub block: BlockClaim,
+    /// References that the loader counts.
+    pub refs: u32,
+}
+
 /// Where a variable is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -65,7 +74,7 @@ pub struct ContentClaim<'a> {
 
 /// One half of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HalfClaim {
+pub struct HalfClaim<'a> {
     /// First entry; not looked at where `capacity` is 0.
     pub address: u64,
     /// Entries that do something.
@@ -74,6 +83,8 @@ pub struct HalfClaim {
     pub padded: u32,
     /// Room, 0 for a half that was never allocated.
     pub capacity: u32,
+    /// Everything that was written to it, for a store that keeps a digest alone; else empty.
+    pub written: &'a [u8],
 }
 
 /// Consecutive entries of a ring whose two sides count elements of different width.
@@ -91,9 +102,9 @@ pub struct CastClaim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingClaim<'a> {
     /// Source side.
-    pub tx: HalfClaim,
+    pub tx: HalfClaim<'a>,
     /// Destination side.
-    pub rx: HalfClaim,
+    pub rx: HalfClaim<'a>,
     /// It moves inputs or outputs, so its entries may hold templates.
     pub io: bool,
     /// It is used over and over, so its capacity is a power of two.
@@ -177,6 +188,8 @@ pub struct ImageClaim<'a> {
     pub address: u64,
     /// Bytes.
     pub bytes: u64,
+    /// All of them, for a store that keeps a digest alone; else empty.
+    pub written: &'a [u8],
     /// Slots of preamble, main code, postamble and functions, which lie in this order.
     pub slots: [u32; 4],
     /// Slots of the file's stream that became the main code, and the functions.
@@ -196,8 +209,10 @@ pub struct ImageClaim<'a> {
 pub struct CoreClaim<'a> {
     /// The physical core.
     pub core: CoreId,
-    /// Blocks, pages not among them.
+    /// Blocks, pages and shared ones not among them.
     pub blocks: &'a [BlockClaim],
+    /// Shared blocks that it uses.
+    pub shared: &'a [MemHandle],
     /// Variables by ascending id.
     pub variables: &'a [VariableClaim],
     /// Constants and tables.
@@ -224,6 +239,8 @@ pub struct Claims<'a> {
     pub baseline: &'a [BlockClaim],
     /// Scratchpad pages.
     pub pages: &'a [PageClaim],
+    /// Blocks that models share.
+    pub shared: &'a [SharedClaim],
     /// Loaded models.
     pub models: &'a [ModelClaim<'a>],
 }

@@ -1,12 +1,25 @@
 //! The live blocks of a region: a list by address, and a tree over the same slots that knows the free gaps.
 //!
 //! The tree is a treap whose priorities are mixed slot numbers, so its shape depends on the blocks alone. Every node knows
-//! the gap before its block, the largest gap below it and the node above; nothing recurses. The first fit, the block at an address and both ends of
-//! 100,000 blocks are found in a logarithmic number of steps. Everything lies in the slots: no heap.
+//! the node above, the gap before its block, and for every alignment how many granules the best gap at and below it takes
+//! from an aligned address on; so the first fit, the block at an address and both ends of 100,000 blocks are found in a
+//! logarithmic number of steps, also where nearly every gap is large enough and none is aligned. Nothing recurses, and
+//! everything lies in the slots: no heap.
 
 use super::digest::mix;
 use super::fit::Wanted;
+use super::region::GRANULE;
 use super::storage::{NIL, Slot};
+
+/// Alignments that are told apart: the granule, and its doubles up to 128 MiB. Without a heap there are few blocks, and the
+/// slots stay small.
+const ALIGNMENTS: usize = if cfg!(feature = "std") { 16 } else { 1 };
+
+/// Granules that the best gap takes, by alignment.
+pub(super) type Rooms = [u32; ALIGNMENTS];
+
+/// No room at all.
+pub(super) const NO_ROOM: Rooms = [0; ALIGNMENTS];
 
 /// One region.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +27,8 @@ pub(super) struct Index {
     root: u32,
     pub(super) first: u32,
     last: u32,
+    /// Bytes that stay free on both sides of every block.
+    guard: u64,
 }
 
 fn priority(slot: u32) -> u64 {
@@ -24,23 +39,39 @@ fn end(slots: &[Slot], slot: u32) -> Option<u64> {
     slots.get(slot as usize).map(|slot| slot.base + slot.reserved)
 }
 
-fn most(slots: &[Slot], node: u32) -> u64 {
-    slots.get(node as usize).map_or(0, |slot| slot.most)
+/// The class of an alignment: the largest one that is known and no stricter.
+fn class(align: u64) -> usize {
+    let doubles = align.max(GRANULE).ilog2() - GRANULE.ilog2();
+    (doubles as usize).min(ALIGNMENTS - 1)
 }
 
-/// Sets what a node knows about the nodes below it.
-fn pull(slots: &mut [Slot], node: u32) {
-    let Some(&Slot { left, right, gap, .. }) = slots.get(node as usize) else { return };
-    let all = gap.max(most(slots, left)).max(most(slots, right));
+/// What fits between two addresses.
+fn room(from: u64, to: u64, guard: u64) -> Rooms {
+    let mut rooms = NO_ROOM;
+    for (class, room) in rooms.iter_mut().enumerate() {
+        let start = (from + guard).next_multiple_of(GRANULE << class);
+        let bytes = to.saturating_sub(guard).saturating_sub(start);
+        *room = u32::try_from(bytes / GRANULE).unwrap_or(u32::MAX);
+    }
+    rooms
+}
+
+/// Sets what a node knows about itself and the nodes below it.
+fn pull(slots: &mut [Slot], node: u32, guard: u64) {
+    let Some(&Slot { left, right, gap, base, .. }) = slots.get(node as usize) else { return };
+    let mut best = if gap == 0 { NO_ROOM } else { room(base.saturating_sub(gap), base, guard) };
+    for below in [left, right].into_iter().filter_map(|below| slots.get(below as usize)) {
+        best.iter_mut().zip(below.rooms).for_each(|(best, below)| *best = below.max(*best));
+    }
     if let Some(slot) = slots.get_mut(node as usize) {
-        slot.most = all;
+        slot.rooms = best;
     }
 }
 
 /// The same for a node and all above it.
-fn pull_up(slots: &mut [Slot], mut node: u32) {
+fn pull_up(slots: &mut [Slot], mut node: u32, guard: u64) {
     while let Some(&Slot { up, .. }) = slots.get(node as usize) {
-        pull(slots, node);
+        pull(slots, node, guard);
         node = up;
     }
 }
@@ -92,8 +123,15 @@ enum From {
 type Place = (u64, u32);
 
 impl Index {
-    /// No blocks.
-    pub(super) const EMPTY: Self = Self { root: NIL, first: NIL, last: NIL };
+    /// No blocks; `guard` bytes stay free on both sides of each.
+    pub(super) const fn new(guard: u64) -> Self {
+        Self { root: NIL, first: NIL, last: NIL, guard }
+    }
+
+    /// Bytes that stay free on both sides of every block.
+    pub(super) const fn guard(&self) -> u64 {
+        self.guard
+    }
 
     /// Hangs a node, or nothing, somewhere.
     fn hang(&mut self, slots: &mut [Slot], hook: Hook, node: u32) {
@@ -130,8 +168,8 @@ impl Index {
         }
         self.hang(slots, low, NIL);
         self.hang(slots, high, NIL);
-        pull_up(slots, low.up());
-        pull_up(slots, high.up());
+        pull_up(slots, low.up(), self.guard);
+        pull_up(slots, high.up(), self.guard);
     }
 
     /// Takes `old` out of the tree: the two below it become one in its place.
@@ -149,7 +187,7 @@ impl Index {
             }
         }
         self.hang(slots, hook, if low == NIL { high } else { low });
-        pull_up(slots, hook.up());
+        pull_up(slots, hook.up(), self.guard);
     }
 
     /// Enters a block that lies after `before`; the region starts at `start`.
@@ -169,7 +207,7 @@ impl Index {
         measure(slots, start, slot);
         self.place(slots, slot, base);
         measure(slots, start, next);
-        pull_up(slots, next);
+        pull_up(slots, next, self.guard);
     }
 
     /// Takes a block out.
@@ -185,7 +223,7 @@ impl Index {
         }
         self.take(slots, slot);
         measure(slots, start, next);
-        pull_up(slots, next);
+        pull_up(slots, next, self.guard);
     }
 
     /// The lowest place in `range` that fits.
@@ -203,10 +241,12 @@ impl Index {
     }
 
     /// The first fitting gap before a block, from below or from above: the blocks in order, without the parts of
-    /// the tree whose gaps are all too small.
+    /// the tree whose gaps are all too small. A gap that has room from its lowest aligned address on has it from the
+    /// highest one that leaves enough, too.
     fn search(&self, slots: &[Slot], wanted: Wanted, down: bool) -> Option<Place> {
-        let least = wanted.bytes + 2 * wanted.guard;
-        let hopeful = |node: u32| slots.get(node as usize).is_some_and(|slot| slot.most >= least);
+        let class = class(wanted.align);
+        let room = |node: u32| slots.get(node as usize)?.rooms.get(class).copied();
+        let hopeful = |node: u32| room(node).is_some_and(|room| u64::from(room) * GRANULE >= wanted.bytes);
         let sides = |slot: &Slot| if down { (slot.right, slot.left) } else { (slot.left, slot.right) };
         let fit = |slot: &Slot| {
             let from = slot.base.saturating_sub(slot.gap);

@@ -2,16 +2,21 @@
 //!
 //! [`SimState::judge`] takes everything that is on the device and judges all of it. [`SimState::judge_core`] judges one
 //! loaded core alone, also while other threads load and unload. A failed load is judged with a [`Checkpoint`] that was taken
-//! before it. Programs and rings are read back, so a store that keeps no bytes is judged without them: I7 is then judged
-//! by the digest of blocks that one constant fills, and I9 to I11 and I13 to I15 are not.
+//! before it.
+//!
+//! Programs and rings are read back. A store that keeps a digest alone cannot do that, and a digest says nothing about single
+//! entries; but it tells whether bytes are those that were written. So a loader that is judged on such a store says what it
+//! wrote ([`claim::HalfClaim::written`](super::claim::HalfClaim), [`claim::ImageClaim::written`](super::claim::ImageClaim)), the
+//! digest proves it, and the invariants are judged on the proven bytes. Constants need nothing more, since their bytes are
+//! claimed anyway. Without those bytes, and on a store that discards everything, I9 to I11 and I13 to I15 are not judged.
 
 mod blocks;
 mod image;
 mod map;
 mod ring;
+mod source;
 
 use super::claim::{Claims, CoreClaim};
-use super::config::Content;
 use super::lock::{Lock, Sim};
 use super::state::SimState;
 use super::storage::Storage;
@@ -72,11 +77,6 @@ impl<S: Storage> SimState<S> {
         let left = self.live().count();
         check(left <= own, 20, "blocks that nobody unloaded", left.saturating_sub(own) as u64)?;
         self.judge(&Claims { baseline: baseline.baseline, ..Claims::default() })
-    }
-
-    /// True if written bytes can be read.
-    fn keeps_bytes(&self) -> bool {
-        self.config.content == Content::Full
     }
 }
 

@@ -56,10 +56,11 @@ pub struct SimState<S> {
 impl<S: Storage> SimState<S> {
     /// Switches a machine on.
     pub fn new(config: Config, storage: S) -> Self {
+        let guard = if config.profile == Profile::FlatGuard { GRANULE } else { 0 };
         let mut state = Self {
             config,
             storage,
-            indexes: [Index::EMPTY; REGIONS],
+            indexes: [Index::new(guard); REGIONS],
             free_slots: NIL,
             freed: Freed::NONE,
             ledger: Ledger::EMPTY,
@@ -175,7 +176,7 @@ impl<S: Storage> SimState<S> {
         self.count.allocs += 1;
         self.fault(Attempt::Alloc { core: spec.core.0, usage: spec.usage })?;
         let region = self.check_spec(spec)?;
-        let guard = if self.config.profile == Profile::FlatGuard { GRANULE } else { 0 };
+        let guard = self.indexes[region].guard();
         let reserved = spec.size.checked_next_multiple_of(GRANULE).ok_or(DeviceError::BadRequest)?;
         let wanted = Wanted { bytes: reserved, align: spec.align.max(GRANULE), guard };
         let (region, base, before) = self.find(region, spec, wanted).ok_or(DeviceError::OutOfMemory)?;

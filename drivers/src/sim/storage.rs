@@ -1,6 +1,7 @@
 //! The memory a simulated device lives in.
 
 use super::event::{Event, Tag};
+use super::index::{NO_ROOM, Rooms};
 use loader_core::device::{CoreId, Place, Usage};
 
 /// Bytes of a page of simulated memory.
@@ -23,9 +24,9 @@ pub struct Slot {
     pub(super) right: u32,
     /// The node above.
     pub(super) up: u32,
-    /// Free bytes before the block, and the most of them at and below this node.
+    /// Free bytes before the block, and what the best gap at and below this node takes.
     pub(super) gap: u64,
-    pub(super) most: u64,
+    pub(super) rooms: Rooms,
     /// The last judgement in which somebody claimed the block.
     pub(super) claimed: u32,
     pub(super) region: u8,
@@ -54,7 +55,7 @@ impl Slot {
         right: NIL,
         up: NIL,
         gap: 0,
-        most: 0,
+        rooms: NO_ROOM,
         claimed: 0,
         region: 0,
         core: CoreId(0),

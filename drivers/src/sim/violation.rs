@@ -21,7 +21,7 @@ pub const INVARIANTS: [&str; 20] = [
     "patched operands are the address of their variable",
     "slots, insertions and deletions of the position map add up, in order and in their section",
     "the position map covers every slot, goes up, and is the inverse of the way back",
-    "a page has as many references as models use it",
+    "a page, or another shared block, has as many references as models use it",
     "a refused load left the device as it was",
     "with nothing loaded, only the cores' own blocks are live",
 ];

@@ -1,6 +1,7 @@
 //! Scratchpad pages: shared by every model of a core, counted, grown and shrunk (staging.md §8.4).
 
 use super::block::{self, Taken, Want};
+use super::libraries::{Library, LibraryTable};
 use crate::device::{CoreId, Device, Usage};
 use crate::error::{Code, DeviceCode, Error, Stage, StageCode};
 use crate::lower::scratchpad::Paging;
@@ -23,11 +24,14 @@ pub struct Page {
     pub refs: u32,
 }
 
-/// The pages of all cores of one device, in memory of the caller. Lives as long as the device is open.
+/// What the cores of one device hold for all models: scratchpad pages, and microcode libraries; in memory of the caller.
+/// Lives as long as the device is open.
 #[derive(Debug)]
 pub struct PageTable<'g> {
     slots: &'g mut [Option<Page>],
     paging: Option<Paging>,
+    /// Shared microcode libraries; none can be shared unless the caller gives room.
+    pub libraries: LibraryTable<'g>,
 }
 
 fn fault(code: StageCode) -> Error {
@@ -38,12 +42,18 @@ impl<'g> PageTable<'g> {
     /// An empty table: at most as many pages as there are slots.
     pub fn new(slots: &'g mut [Option<Page>]) -> Self {
         slots.fill(None);
-        Self { slots, paging: None }
+        Self::resume(slots, None)
     }
 
     /// The table over slots that already hold pages.
     pub fn resume(slots: &'g mut [Option<Page>], paging: Option<Paging>) -> Self {
-        Self { slots, paging }
+        Self { slots, paging, libraries: LibraryTable::default() }
+    }
+
+    /// The same with a table of microcode libraries, and what it holds.
+    #[must_use]
+    pub fn with_libraries(self, slots: &'g mut [Option<Library>]) -> Self {
+        Self { libraries: LibraryTable::new(slots), ..self }
     }
 
     /// Size and adjacency of the pages, once there are any.

@@ -8,16 +8,17 @@ mod variables;
 use claim::{Claim, Scratch};
 use scratchpad::{lay_out, sharing_core};
 
+use super::libraries::{LibraryKey, Sought};
 use super::notes::{CorePrograms, sort_out};
 use super::pages::{PAGE_ALIGN, PageTable};
-use super::programs::{MOST_PROGRAMS, Notes, Program, read};
+use super::programs::{Libraries, MOST_PROGRAMS, Notes, Program, read};
 use super::record::{Feed, LoadParams, Model};
 use super::rings::{CoreRings, RingRules, count};
 use super::strict::{Strictness, check_exact, check_slots};
 use super::translate::Code;
 use super::usage::Shortage;
 use super::vars;
-use super::wants::check_engine_block;
+use super::wants::{check_engine_block, shared_library};
 use crate::arch::{Arch, Engine};
 use crate::arena::{Arena, ArenaRef, Head};
 use crate::device::{CoreId, Device, Usage};
@@ -92,6 +93,8 @@ struct Draft<'m> {
     marks: Marks,
     rings: CoreRings,
     programs: CorePrograms,
+    /// What its only microcode library is.
+    library: Option<LibraryKey>,
     vars: ArenaRef,
     blocks: ArenaRef,
     /// Records of `blocks` that are filled; those of scratchpad pages come first.
@@ -209,6 +212,7 @@ fn draft<'m, D: Device>(
         marks: kbin.marks(),
         rings: CoreRings::default(),
         programs: CorePrograms::default(),
+        library: None,
         vars: ArenaRef::NULL,
         blocks: ArenaRef::NULL,
         taken: 0,
@@ -274,7 +278,7 @@ fn prepare<'m, P: Payload<'m>>(
     let mut programs = Programs::new();
     list_programs(drafts, &kbins, request, arena, &mut programs)?;
     let mark = arena.mark();
-    let notes = read(payload, &mut programs, arena)?;
+    let notes = read_all(payload, drafts, &mut programs, arena)?;
     sort_all(drafts, &programs, &notes, request, arena)?;
     for (index, draft) in (0u8..).zip(drafts.iter()).filter(|_| strictness >= Strictness::Slots) {
         check_slots(index, &draft.kbin, &notes, arena)?;
@@ -317,6 +321,28 @@ fn list_programs<'k, 'm: 'k>(
         }
     }
     Ok(())
+}
+
+/// Reads all streams, and the libraries that cores share, in one pass. The state of a digest per library lies in this
+/// frame, not in its caller's.
+#[inline(never)]
+fn read_all<'m, P: Payload<'m>>(
+    payload: &mut P,
+    drafts: &mut Drafts<'m>,
+    programs: &mut Programs<'_>,
+    arena: &mut Arena<'m>,
+) -> Result<Notes, Error> {
+    let mut libraries = Libraries::new();
+    for blob in drafts.iter().filter_map(|draft| shared_library(&draft.kbin)) {
+        let full = |_| Error::internal(Stage::Plan, "libraries");
+        libraries.push(Sought::new(blob)).map_err(full)?;
+    }
+    let notes = read(payload, programs, &mut libraries, arena)?;
+    let mut sought = libraries.iter();
+    for draft in drafts.iter_mut().filter(|draft| shared_library(&draft.kbin).is_some()) {
+        draft.library = sought.next().map(Sought::key);
+    }
+    Ok(notes)
 }
 
 /// Records of every core's programs.
@@ -375,7 +401,8 @@ fn claim<'m, D: Device>(
     });
     let got = got.map_err(|error| error.subgraph(0))?;
     let scratch = Scratch { paging, laid, sharing, pages: got };
-    let mut claim = Claim { drafts, device, request, pages, arena, scratch, feeds: ArenaRef::NULL, fed: 0 };
+    let mut claim =
+        Claim { drafts, device, request, pages: &mut *pages, arena, scratch, feeds: ArenaRef::NULL, fed: 0 };
     match claim.run(kbins) {
         Ok(plan) => Ok(plan),
         Err(error) => {

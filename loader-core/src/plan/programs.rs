@@ -1,10 +1,12 @@
 //! The first run over the instruction streams: sizes, notes, every check (staging.md §11.2).
 
+use super::libraries::Sought;
 use super::record::{FUNCTION_NAME, NoteKind, SlotNote};
 use super::translate::{Code, Nowhere, Section, Sink, Stream};
 use crate::arena::{Arena, TailRef};
 use crate::error::{Error, Stage, StageCode};
 use crate::lower::record::Blob;
+use crate::lower::scratchpad::GROUP_MOST;
 use crate::source::{MemberId, Payload, Visitor};
 
 /// Engines of two subgraphs.
@@ -86,17 +88,25 @@ impl Sink for Keeper<'_, '_> {
     }
 }
 
+/// One library per core at most.
+pub(super) type Libraries<'m> = heapless::Vec<Sought<'m>, GROUP_MOST>;
+
 struct Reader<'a, 'p, 'm> {
     programs: &'a mut heapless::Vec<Program<'p>, MOST_PROGRAMS>,
+    libraries: &'a mut Libraries<'m>,
     keeper: Keeper<'a, 'm>,
 }
 
 impl Visitor for Reader<'_, '_, '_> {
     fn wants(&mut self, id: MemberId) -> bool {
-        self.programs.iter().any(|program| program.blob.is_some_and(|blob| blob.member_id() == Some(id)))
+        let blobs = self.programs.iter().filter_map(|program| program.blob);
+        blobs
+            .chain(self.libraries.iter().map(|library| library.blob))
+            .any(|blob| blob.member_id() == Some(id))
     }
 
     fn data(&mut self, id: MemberId, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.libraries.iter_mut().for_each(|library| library.data(id, offset, bytes));
         for program in self.programs.iter_mut() {
             let Some(part) = program.part(id, offset, bytes) else { continue };
             let at = |error: Error| error.member_or(Some(id));
@@ -111,20 +121,21 @@ impl Visitor for Reader<'_, '_, '_> {
     }
 }
 
-/// Reads all streams once, keeping notes at the arena's tail.
+/// Reads all streams once, keeping notes at the arena's tail, and the libraries in the same pass.
 #[inline(never)]
 pub(super) fn read<'m, P: Payload<'m>>(
     payload: &mut P,
     programs: &mut heapless::Vec<Program<'_>, MOST_PROGRAMS>,
+    libraries: &mut Libraries<'m>,
     arena: &mut Arena<'m>,
 ) -> Result<Notes, Error> {
     check_lengths(programs)?;
     let mut notes = Notes::default();
-    let mut reader = Reader { programs, keeper: Keeper { arena, notes: &mut notes } };
-    if reader.programs.iter().any(|program| program.blob.is_some()) {
+    let mut reader = Reader { programs, libraries, keeper: Keeper { arena, notes: &mut notes } };
+    if !reader.libraries.is_empty() || reader.programs.iter().any(|program| program.blob.is_some()) {
         payload.visit(&mut reader)?;
     }
-    let Reader { programs, mut keeper } = reader;
+    let Reader { programs, mut keeper, .. } = reader;
     for program in programs.iter_mut() {
         let len = program.blob.map_or(0, |blob| blob.len.get());
         if program.fed != len {

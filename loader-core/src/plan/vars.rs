@@ -51,6 +51,12 @@ pub fn size_of(var: &MemRef) -> u64 {
     }
 }
 
+/// True for a state buffer, this core's or the other one's.
+#[must_use]
+pub fn is_state_buffer(var: &MemRef) -> bool {
+    var.mr_type == MrType::SB || (var.mr_type == MrType::REMOTE && var.size.get() == 0)
+}
+
 /// Whether a class gets an address at load (staging.md §8.1, X11), pointers and remote ones included.
 #[must_use]
 pub const fn is_placed(class: MrType) -> bool {

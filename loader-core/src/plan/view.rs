@@ -204,11 +204,17 @@ impl<'m> CoreView<'m> {
         self.allocations().get(usize::try_from(index).ok()?)
     }
 
+    /// Blocks of microcode libraries: all of them this model's own, or the one that models of the core share.
+    #[must_use]
+    pub fn libraries(&self) -> &'m [DMem] {
+        self.array(self.model.ucode)
+    }
+
     /// Bytes of a usage in blocks of this core's own, by the size that counts in the ledger.
     #[must_use]
     pub fn bytes_of(&self, usage: Usage) -> u64 {
         let number = super::block::usage_number(usage);
-        let own = |block: &&DMem| block.usage.get() == number && block.what.get() != DMem::PAGE;
+        let own = |block: &&DMem| block.usage.get() == number && !block.is_shared();
         self.allocations().iter().filter(own).fold(0, |sum, block| sum.saturating_add(ledger_bytes(block)))
     }
 

@@ -178,7 +178,7 @@ impl<'m> Core<'m> {
         Ok(())
     }
 
-    /// Microcode libraries, on arch 2 (staging.md §3.3, B12). A library without bytes of its own is skipped.
+    /// Microcode libraries, on arch 2 (staging.md §3.3, B12).
     fn libraries(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
         if self.arch != Arch::Sunda {
             return Ok(());
@@ -190,8 +190,7 @@ impl<'m> Core<'m> {
             return Err(many.numbers(wide(count), wide(MOST_LIBRARIES)));
         }
         for (index, library) in self.kbin.ucode_libs().enumerate() {
-            let blob = library.content.filter(|blob| blob.member_id().is_some() && blob.len.get() > 0);
-            let Some(blob) = blob else { continue };
+            let Some(blob) = library.content.filter(has_file) else { continue };
             let want = want(blob.len.get(), 0, Usage::UcodeLib, "ucode");
             take(arena, Need { want, what: DMem::UCODE, index: narrow(index), blob: Some(blob) })?;
         }
@@ -212,6 +211,24 @@ impl<'m> Core<'m> {
         }
         Ok(())
     }
+}
+
+/// A library whose bytes are in the file and not the host's.
+fn has_file(blob: &&Blob) -> bool {
+    blob.member_id().is_some() && blob.len.get() > 0
+}
+
+/// True if a model with this kbin shares its microcode library with other models of its core.
+#[must_use]
+pub fn shares_library(kbin: &KbinView<'_>) -> bool {
+    shared_library(kbin).is_some()
+}
+
+/// The bytes of a kbin's library if it is the only one, so that models of its core share it (staging.md §7.7).
+pub(super) fn shared_library<'m>(kbin: &KbinView<'m>) -> Option<&'m Blob> {
+    let mut libraries = kbin.ucode_libs();
+    let only = libraries.next().filter(|_| kbin.arch() == Some(Arch::Sunda) && libraries.next().is_none())?;
+    only.content.filter(has_file)
 }
 
 /// Activation and DVE tables with bytes: placed, but without table rings (R37).

@@ -178,11 +178,15 @@ impl<D: Device> Visitor for Feeder<'_, '_, D> {
 }
 
 /// Gives back every block of a plan, core by core, the newest block first, and its page references
-/// (staging.md §14). Filled or not makes no difference.
+/// and those to shared microcode (staging.md §14). Filled or not makes no difference.
 pub fn unload<D: Device>(plan: &Plan<'_>, device: &D, pages: &mut PageTable<'_>) {
     for core in plan.cores() {
-        for block in core.allocations().iter().rev().filter(|block| block.what.get() != DMem::PAGE) {
-            give_back(device, block.handle());
+        for block in core.allocations().iter().rev() {
+            match block.what.get() {
+                DMem::PAGE => {}
+                DMem::SHARED_UCODE => pages.libraries.release(device, block.handle()),
+                _ => give_back(device, block.handle()),
+            }
         }
     }
     let (sharing, count) = plan.scratchpad();

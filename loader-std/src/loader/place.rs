@@ -14,7 +14,7 @@ use loader_core::device::{CoreId, Device, Usage};
 use loader_core::error::Error;
 use loader_core::lower::record::Text;
 use loader_core::plan::record::{Handle, LoadParams, ModelNode};
-use loader_core::plan::{CoreView, Plan, Request, Shortage, place_explained};
+use loader_core::plan::{CoreView, Plan, Request, Shortage, place_explained, shares_library};
 use loader_core::source::Source;
 use loader_core::stage::{stage, unload};
 use std::time::Duration;
@@ -114,9 +114,12 @@ impl<D: Device + Sync> Loader<D> {
             membership.check(&prepared.kbins)?;
         }
         let life = Life::new();
+        // What another model would find must be filled by then; given back before the registry's lock is taken.
+        let alone = prepared.kbins.iter().any(|kbin| shares_library(&kbin)).then(|| self.microcode.lock());
         let plan = self.plan(prepared, &request, shortage)?;
         life.reach(State::Building);
         self.guarded(&plan, || self.fill(prepared, &plan))?;
+        drop(alone);
         life.reach(State::Resident);
         let h_nn = self.guarded(&plan, || self.register(prepared, &plan, &request, life))?;
         let handle = self.registry.lock().open(h_nn);

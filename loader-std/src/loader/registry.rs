@@ -7,7 +7,7 @@ use loader_core::device::{CoreId, MemHandle};
 use loader_core::error::{Error, Stage, StageCode};
 use loader_core::lower::record::Text;
 use loader_core::plan::record::{Bridge, DMem, Handle, InfoMap, RankGroups, Registered, STATE_READY};
-use loader_core::plan::{Plan, Request, UsageRow};
+use loader_core::plan::{CoreView, Plan, Request, UsageRow};
 use loader_core::stage::register::fold_uuid;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -23,6 +23,8 @@ pub(super) struct Entry {
     io: Io,
     groups: Vec<Vec<Vec<u32>>>,
     blocks: Vec<MemHandle>,
+    /// Libraries that it shares with other models.
+    libraries: Vec<MemHandle>,
     cores: Vec<(CoreId, UsageRow)>,
     nodes: Vec<u8>,
     sharing: CoreId,
@@ -55,10 +57,12 @@ impl Entry {
         let sg_count = u32::try_from(plan.len()).unwrap_or(u32::MAX);
         let vcore = u64::from(request.core.0 / request.vcore_size.max(1)) + 1;
         let (sharing, pages) = plan.scratchpad();
-        let own = |block: &&DMem| block.what.get() != DMem::PAGE;
-        let blocks = plan.cores().flat_map(|core| {
-            core.allocations().iter().rev().filter(own).map(DMem::handle).collect::<Vec<_>>()
-        });
+        let handles = |wanted: fn(&&DMem) -> bool| {
+            let of = |core: CoreView<'_>| {
+                core.allocations().iter().rev().filter(wanted).map(DMem::handle).collect::<Vec<_>>()
+            };
+            plan.cores().flat_map(of).collect()
+        };
         let name = plan.models().first().map(|model| model.name).unwrap_or_default();
         let groups = replica_groups(plan);
         let counted = |count: usize| InfoMap { count: (count as u64).into(), ..InfoMap::default() };
@@ -90,7 +94,8 @@ impl Entry {
             global_id,
             io,
             groups,
-            blocks: blocks.collect(),
+            blocks: handles(|block| !block.is_shared()),
+            libraries: handles(|block| block.what.get() == DMem::SHARED_UCODE),
             cores: plan.cores().map(|core| (core.core(), core.usage())).collect(),
             nodes: Vec::new(),
             sharing,
@@ -147,6 +152,11 @@ impl Entry {
     /// Blocks in the order they are given back.
     pub(super) fn blocks(&self) -> &[MemHandle] {
         &self.blocks
+    }
+
+    /// Libraries of which it holds a reference.
+    pub(super) fn libraries(&self) -> &[MemHandle] {
+        &self.libraries
     }
 
     /// Core of the scratchpad, and pages in use.

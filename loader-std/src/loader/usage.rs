@@ -3,6 +3,7 @@
 use super::Loader;
 use loader_core::device::{CoreId, Device, Usage};
 use loader_core::lower::record::Text;
+use loader_core::plan::libraries::Library;
 use loader_core::plan::{Breakdown, BreakdownLog, Holder, Shortage, UsageRow, UsageTable};
 use std::fmt;
 
@@ -48,7 +49,7 @@ impl fmt::Display for MemoryLog<'_> {
 }
 
 impl<D: Device> Loader<D> {
-    /// What the models of this loader and its scratchpad pages take on a core.
+    /// What the models of this loader, its scratchpad pages and shared libraries take on a core.
     #[must_use]
     pub fn usage(&self, core: CoreId) -> UsageRow {
         let mut row = self.models_on(core).iter().fold(UsageRow::default(), |mut sum, (_, row)| {
@@ -56,6 +57,7 @@ impl<D: Device> Loader<D> {
             sum
         });
         row.add(Usage::Scratchpad, self.page_bytes(core));
+        row.add(Usage::UcodeLib, self.library_bytes(core));
         row
     }
 
@@ -69,6 +71,11 @@ impl<D: Device> Loader<D> {
             let size = table.paging().map_or(0, |paging| paging.page_size());
             u64::from(table.count(core)) * size
         })
+    }
+
+    fn library_bytes(&self, core: CoreId) -> u64 {
+        let own = |library: &&Library| library.core == core;
+        self.with_pages(|table| table.libraries.iter().filter(own).map(|library| library.taken.size).sum())
     }
 
     /// The out-of-memory table of a load that was refused for want of memory.
@@ -87,6 +94,7 @@ impl<D: Device> Loader<D> {
             own.iter().for_each(|(_, model)| row.join(model));
             let pages = shortage.pages.filter(|(sharing, _)| *sharing == core).map(|(_, bytes)| bytes);
             row.add(Usage::Scratchpad, pages.unwrap_or_else(|| self.page_bytes(core)));
+            row.add(Usage::UcodeLib, self.library_bytes(core));
             overall.push(row);
             if self.device.home_channel(core) == channel {
                 cores.push(Holder { core, model: b"", row });

@@ -74,6 +74,7 @@ fn tag(block: &DMem) -> &'static str {
         DMem::ACT_TABLE => "activation table",
         DMem::DVE_TABLE => "dve table",
         DMem::UCODE => "ucode",
+        DMem::SHARED_UCODE => "shared ucode",
         DMem::IMAGE => "image",
         DMem::PAGE => "scratchpad",
         _ => "",

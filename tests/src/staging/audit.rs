@@ -1,6 +1,6 @@
 //! What must hold on a device after every load: the invariants of staging.md §18.6, judged by the simulated device.
 
-use super::claims::{Model, page, with};
+use super::claims::{Model, library, page, with};
 use super::{Loaded, Rig};
 use loader_core::plan::CoreView;
 use loader_core::plan::ring::Entry;
@@ -23,7 +23,8 @@ pub fn check(rig: &Rig, models: &[&Loaded]) {
     let claims: Vec<Model> =
         models.iter().map(|model| Model::of(&model.plan, &model.members.bytes)).collect();
     let pages: Vec<_> = rig.pages.iter().flatten().map(page).collect();
-    let judged = with(&pages, &claims.iter().collect::<Vec<_>>(), |claims| rig.sim.judge(claims));
+    let shared: Vec<_> = rig.libraries.iter().flatten().map(library).collect();
+    let judged = with((&pages, &shared), &claims.iter().collect::<Vec<_>>(), |claims| rig.sim.judge(claims));
     judged.unwrap_or_else(|violation| panic!("{violation}"));
 }
 
@@ -32,6 +33,8 @@ pub fn check(rig: &Rig, models: &[&Loaded]) {
 /// # Panics
 /// If something is.
 pub fn empty(rig: &Rig) {
-    with(&[], &[], |claims| rig.sim.judge_idle(claims)).unwrap_or_else(|violation| panic!("{violation}"));
+    with((&[], &[]), &[], |claims| rig.sim.judge_idle(claims))
+        .unwrap_or_else(|violation| panic!("{violation}"));
     assert!(rig.pages.iter().all(Option::is_none), "I20: pages");
+    assert!(rig.libraries.iter().all(Option::is_none), "I20: libraries");
 }

@@ -3,17 +3,19 @@
 //! Operands, casts and expected contents are worked out from the file's members, not from what staging left.
 
 use loader_core::arch::Engine;
-use loader_core::device::CoreId;
+use loader_core::device::{CoreId, MemHandle};
 use loader_core::error::Error;
 use loader_core::lower::record::{Desc, DescFlags, Extra, PatchEntry, PatchSection, PatchType, RingType};
 use loader_core::plan::expand::{Pair, PairSink, expand_block};
+use loader_core::plan::libraries::Library;
 use loader_core::plan::operand::Operand;
 use loader_core::plan::pages::{PAGE_ALIGN_HARD, Page};
 use loader_core::plan::record::{DMem, Feed, FeedKind, RingRec, VarPlace};
 use loader_core::plan::{CoreView, Plan};
 use neuron_drivers::sim::claim::{
     BlockClaim, CastClaim, Claims, ContentClaim, CoreClaim, HalfClaim, ImageClaim, ModelClaim, OpaqueClaim,
-    OperandClaim, PageClaim, PatchClaim, PatchKind, Place, RangeClaim, RingClaim, Section, VariableClaim,
+    OperandClaim, PageClaim, PatchClaim, PatchKind, Place, RangeClaim, RingClaim, Section, SharedClaim,
+    VariableClaim,
 };
 use std::collections::BTreeMap;
 
@@ -22,6 +24,7 @@ use std::collections::BTreeMap;
 struct Core {
     id: CoreId,
     blocks: Vec<BlockClaim>,
+    shared: Vec<MemHandle>,
     variables: Vec<VariableClaim>,
     contents: Vec<(u64, Vec<u8>)>,
     rings: Vec<Ring>,
@@ -30,7 +33,8 @@ struct Core {
 
 #[derive(Debug)]
 struct Ring {
-    halves: [HalfClaim; 2],
+    halves: [HalfClaim<'static>; 2],
+    written: [Vec<u8>; 2],
     io: bool,
     casts: Vec<CastClaim>,
 }
@@ -38,6 +42,7 @@ struct Ring {
 #[derive(Debug)]
 struct Image {
     claim: ImageClaim<'static>,
+    written: Vec<u8>,
     opaque: Vec<OpaqueClaim>,
     operands: Vec<OperandClaim>,
     patches: Vec<PatchClaim>,
@@ -55,8 +60,15 @@ impl Model {
     /// The claims of a plan; `members` are the bytes of the file's members by number.
     #[must_use]
     pub fn of(plan: &Plan<'_>, members: &[Vec<u8>]) -> Self {
+        Self::recorded(plan, members, |_| Vec::new())
+    }
+
+    /// The same with what was written to rings and images, for a device that keeps a digest alone; `written` gives the bytes
+    /// of a block.
+    #[must_use]
+    pub fn recorded(plan: &Plan<'_>, members: &[Vec<u8>], written: impl Fn(MemHandle) -> Vec<u8>) -> Self {
         let cores = plan.cores().enumerate();
-        let cores = cores.map(|(index, core)| core_of(plan, &core, index, members)).collect();
+        let cores = cores.map(|(index, core)| core_of(plan, &core, index, members, &written)).collect();
         Self { cores, scratchpad: plan.scratchpad() }
     }
 }
@@ -70,8 +82,20 @@ pub fn page(page: &Page) -> PageClaim {
     PageClaim { block, core: page.core, index: page.index, refs: page.refs }
 }
 
-/// Runs `action` with everything that is on a device.
-pub fn with<R>(pages: &[PageClaim], models: &[&Model], action: impl FnOnce(&Claims<'_>) -> R) -> R {
+/// A library of the table.
+#[must_use]
+pub fn library(library: &Library) -> SharedClaim {
+    let taken = library.taken;
+    let block = BlockClaim { handle: taken.handle, skip: taken.skip, size: taken.size, align: 0 };
+    SharedClaim { block, refs: library.refs }
+}
+
+/// Runs `action` with everything that is on a device: what models share, and the models.
+pub fn with<R>(
+    (pages, shared): (&[PageClaim], &[SharedClaim]),
+    models: &[&Model],
+    action: impl FnOnce(&Claims<'_>) -> R,
+) -> R {
     let views: Vec<Vec<View<'_>>> =
         models.iter().map(|model| model.cores.iter().map(View::of).collect()).collect();
     let cores: Vec<Vec<CoreClaim<'_>>> =
@@ -81,7 +105,7 @@ pub fn with<R>(pages: &[PageClaim], models: &[&Model], action: impl FnOnce(&Clai
         .zip(&cores)
         .map(|(model, cores)| ModelClaim { cores, scratchpad: model.scratchpad })
         .collect();
-    action(&Claims { baseline: &[], pages, models: &models })
+    action(&Claims { baseline: &[], pages, shared, models: &models })
 }
 
 /// The slices that a claim is made of.
@@ -96,7 +120,7 @@ impl<'a> View<'a> {
     fn of(core: &'a Core) -> Self {
         let content = |(address, bytes): &'a (u64, Vec<u8>)| ContentClaim { address: *address, bytes };
         let ring = |ring: &'a Ring| {
-            let [tx, rx] = ring.halves;
+            let [tx, rx] = [0, 1].map(|side| HalfClaim { written: &ring.written[side], ..ring.halves[side] });
             RingClaim { tx, rx, io: ring.io, wraps: false, casts: &ring.casts }
         };
         let image = |image: &'a Image| ImageClaim {
@@ -104,6 +128,7 @@ impl<'a> View<'a> {
             operands: &image.operands,
             patches: &image.patches,
             ranges: &image.ranges,
+            written: &image.written,
             ..image.claim
         };
         Self {
@@ -118,6 +143,7 @@ impl<'a> View<'a> {
         CoreClaim {
             core: self.core.id,
             blocks: &self.core.blocks,
+            shared: &self.core.shared,
             variables: &self.core.variables,
             contents: &self.contents,
             rings: &self.rings,
@@ -126,7 +152,13 @@ impl<'a> View<'a> {
     }
 }
 
-fn core_of(plan: &Plan<'_>, core: &CoreView<'_>, index: usize, members: &[Vec<u8>]) -> Core {
+fn core_of(
+    plan: &Plan<'_>,
+    core: &CoreView<'_>,
+    index: usize,
+    members: &[Vec<u8>],
+    written: &dyn Fn(MemHandle) -> Vec<u8>,
+) -> Core {
     let own = |feed: &&Feed| usize::from(feed.core.get()) == index;
     let bytes = |feed: &Feed| {
         let (from, len) = (feed.off.get() as usize, feed.len.get() as usize);
@@ -140,14 +172,15 @@ fn core_of(plan: &Plan<'_>, core: &CoreView<'_>, index: usize, members: &[Vec<u8
     });
     let image = |engine: Engine| {
         let feed = programs.iter().find(|feed| u32::from(feed.engine.get()) == engine.number());
-        image(core, engine, &feed.map(|feed| bytes(feed)).unwrap_or_default())
+        image(core, engine, &feed.map(|feed| bytes(feed)).unwrap_or_default(), written)
     };
     Core {
         id: core.core(),
-        blocks: core.allocations().iter().filter(|block| block.what.get() != DMem::PAGE).map(block).collect(),
+        blocks: core.allocations().iter().filter(|block| !block.is_shared()).map(block).collect(),
+        shared: core.libraries().iter().filter(|block| block.is_shared()).map(DMem::handle).collect(),
         variables: core.variables().iter().map(variable).collect(),
         contents: contents.collect(),
-        rings: rings(core),
+        rings: rings(core, written),
         images: Engine::ALL.map(image).into(),
     }
 }
@@ -170,7 +203,7 @@ fn variable(place: &VarPlace) -> VariableClaim {
     VariableClaim { id: place.var_id.get(), size: place.size.get(), place: at }
 }
 
-fn rings(core: &CoreView<'_>) -> Vec<Ring> {
+fn rings(core: &CoreView<'_>, written: &dyn Fn(MemHandle) -> Vec<u8>) -> Vec<Ring> {
     let kinds: BTreeMap<u16, RingType> =
         core.kbin.queues().map(|queue| (queue.slot as u16, queue.record.ring_type)).collect();
     let half = |ring: &RingRec| HalfClaim {
@@ -178,12 +211,16 @@ fn rings(core: &CoreView<'_>) -> Vec<Ring> {
         entries: ring.used.get(),
         padded: ring.used.get(),
         capacity: ring.capacity.get(),
+        written: &[],
     };
+    let bytes =
+        |ring: &RingRec| core.ring_block(ring).map(|block| written(block.handle())).unwrap_or_default();
     let mut casts = casts(core);
     let pairs = core.rings().as_chunks::<2>().0.iter().enumerate();
     pairs
         .map(|(row, pair)| Ring {
             halves: [half(&pair[0]), half(&pair[1])],
+            written: [bytes(&pair[0]), bytes(&pair[1])],
             io: matches!(kinds[&pair[0].queue.get()], RingType::IN | RingType::OUT),
             casts: casts.remove(&row).unwrap_or_default(),
         })
@@ -249,7 +286,12 @@ fn casts(core: &CoreView<'_>) -> BTreeMap<usize, Vec<CastClaim>> {
     found
 }
 
-fn image(core: &CoreView<'_>, engine: Engine, stream: &[u8]) -> Image {
+fn image(
+    core: &CoreView<'_>,
+    engine: Engine,
+    stream: &[u8],
+    written: &dyn Fn(MemHandle) -> Vec<u8>,
+) -> Image {
     let (record, block) = core.image(engine).expect("every engine has an image");
     let functions = record.function.get() > 0 || record.function_source.get() > 0;
     let main = if functions { record.function_source.get() } else { record.source.get() };
@@ -270,6 +312,7 @@ fn image(core: &CoreView<'_>, engine: Engine, stream: &[u8]) -> Image {
             engine,
             address: block.address().0,
             bytes: block.size.get(),
+            written: &[],
             slots: [record.preamble, record.main, record.postamble, record.function].map(|slots| slots.get()),
             source: [main, record.source.get() - main],
             opaque: &[],
@@ -277,6 +320,7 @@ fn image(core: &CoreView<'_>, engine: Engine, stream: &[u8]) -> Image {
             patches: &[],
             ranges: &[],
         },
+        written: written(block.handle()),
         opaque,
         operands: operands(core, engine, stream),
         patches: core.patches(engine).iter().map(patch).collect(),

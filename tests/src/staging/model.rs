@@ -1,7 +1,7 @@
 //! Short ways to write hand-made models.
 
 use super::Members;
-use crate::lowering::handmade::{DmaBlock, Move, Queue, Set, Var, blob};
+use crate::lowering::handmade::{DmaBlock, Library, Move, Queue, Set, Var, blob};
 use loader_core::arch::Engine;
 use loader_core::lower::input::{BlobIn, DetailIn};
 use loader_core::lower::record::RingType;
@@ -127,6 +127,14 @@ impl Hand {
         self
     }
 
+    /// A microcode library.
+    #[must_use]
+    pub fn library(mut self, name: &str, bytes: &[u8]) -> Self {
+        let content = self.member(bytes);
+        self.set.libraries.push(Library { content, ..Library::new(name, 0x40) });
+        self
+    }
+
     /// The stream of an engine.
     #[must_use]
     pub fn stream(mut self, engine: Engine, slots: &[[u8; 64]]) -> Self {
@@ -154,6 +162,9 @@ pub fn join(hands: Vec<Hand>) -> (Vec<Set>, Members) {
         }
         for (_, bkt, ctl, _) in &mut hand.set.act_sets {
             (*bkt, *ctl) = (moved(*bkt), moved(*ctl));
+        }
+        for library in &mut hand.set.libraries {
+            library.content = moved(library.content);
         }
         if let Some(dve) = &mut hand.set.dve {
             for table in [&mut dve.opcode, &mut dve.control_fast, &mut dve.control_slow, &mut dve.datapath] {

@@ -97,23 +97,26 @@ fn staging_t44() {
 
 #[test]
 fn preconditions_of_collectives() {
+    // Variable 1 is the state buffer: bits 25 to 31 of an offset in it must be clear.
+    let on_chip = |off: u64| with(with(collective(), 16, &[1]), 48, &off.to_le_bytes());
     let bad = [
         (with(collective(), 12, &[1]), 1, "reduce op"),
         (with(collective(), 6, &[0]), 1, "no semaphore"),
         (collective(), 2, "several streams"),
-        // An offset with bit 25 set leaves the window of a state buffer.
-        (with(with(collective(), 16, &[1]), 48, &(1u64 << 25).to_le_bytes()), 1, ""),
+        (on_chip(1 << 25), 1, "off-chip offset"),
+        (on_chip((1 << 25) + 1), 1, "off-chip offset"),
+        (on_chip(1 << 31), 1, "off-chip offset"),
+        (on_chip((1 << 25) - 1), 1, ""),
     ];
     for (slot, streams, what) in bad {
         let mut hand = base().stream(Engine::Pe, &[slot]);
         hand.set.num_streams = streams;
         let error = load_on(&mut Rig::new(Arch::Cayman), hand).err();
-        let expected = if what.is_empty() { None } else { Some("S514") };
-        let found = error.as_ref().map(|error| error.id().to_string());
-        assert_eq!(found.as_deref(), expected, "{error:?}");
+        let expected = (!what.is_empty()).then(|| ("S514".to_owned(), what.to_owned()));
+        let found = error.as_ref().map(|error| (error.id().to_string(), error.at.name2.to_string()));
+        assert_eq!(found, expected, "{error:?}");
     }
-    let over = with(with(collective(), 16, &[1]), 48, &((1u64 << 25) + 1).to_le_bytes());
-    refused(base().stream(Engine::Pe, &[over]), "S205");
+    refused(base().stream(Engine::Pe, &[on_chip(1 << 32)]), "S205");
     let pair = |priority| [plain(0xD9), with(plain(0xDA), 41, &[priority])];
     refused(base().stream(Engine::Pe, &pair(5)), "S514");
     let mut rig = Rig::new(Arch::Cayman);

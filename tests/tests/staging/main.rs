@@ -2,6 +2,7 @@
 
 mod code;
 mod copies;
+mod libraries;
 mod life;
 mod memory;
 mod places;

@@ -17,13 +17,13 @@ use std::time::Duration;
 const THREADS: usize = 8;
 
 /// A file with its members.
-struct Mixed {
-    case: Case,
-    members: Vec<Vec<u8>>,
+pub(crate) struct Mixed {
+    pub(crate) case: Case,
+    pub(crate) members: Vec<Vec<u8>>,
 }
 
 /// The files for one architecture; the simulated device has 8 cores of it.
-fn mixed(arch: Arch) -> Vec<Mixed> {
+pub(crate) fn mixed(arch: Arch) -> Vec<Mixed> {
     let of_arch = cases().into_iter().filter(|case| case.arch == arch);
     of_arch
         .map(|case| {
@@ -42,8 +42,9 @@ fn judge(loader: &Loader<HostSim>, resident: &Resident) {
     let resident = resident.lock().unwrap();
     assert_eq!(loader.models(), resident.keys().copied().collect::<Vec<_>>());
     let pages: Vec<_> = loader.scratchpad().iter().map(claims::page).collect();
+    let shared: Vec<_> = loader.libraries().iter().map(claims::library).collect();
     let models: Vec<&Model> = resident.values().collect();
-    let judged = claims::with(&pages, &models, |claims| loader.device().judge(claims));
+    let judged = claims::with((&pages, &shared), &models, |claims| loader.device().judge(claims));
     judged.unwrap_or_else(|violation| panic!("{violation}"));
 }
 
@@ -117,7 +118,7 @@ fn a_thousand_loads_from_eight_threads() {
             }
         });
         loader.device().judge_unchanged(&before).unwrap();
-        claims::with(&[], &[], |claims| loader.device().judge_idle(claims)).unwrap();
+        claims::with((&[], &[]), &[], |claims| loader.device().judge_idle(claims)).unwrap();
         let count = loader.device().counters();
         assert_eq!(count.allocs, count.frees);
         println!("{}: {loads} loads of {} files", arch.name(), files.len());

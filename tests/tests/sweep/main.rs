@@ -5,5 +5,7 @@
 mod case;
 mod churn;
 mod faults;
+mod growth;
 mod order;
 mod scale;
+mod stores;

@@ -17,7 +17,8 @@ impl<S: Storage> SimState<S> {
         let own = claims.models.iter().flat_map(|model| model.cores).flat_map(|core| core.blocks);
         let pages = claims.pages.iter().map(|page| &page.block);
         let mut count = 0;
-        for block in claims.baseline.iter().chain(pages).chain(own) {
+        let shared = claims.shared.iter().map(|shared| &shared.block);
+        for block in claims.baseline.iter().chain(pages).chain(shared).chain(own) {
             self.mark(block)?;
             count += 1;
         }
@@ -48,6 +49,13 @@ impl<S: Storage> SimState<S> {
             });
             let right = uses.count() == page.refs as usize;
             check(right, 18, "references of a page differ from the models that use it", page.index.into())?;
+        }
+        for shared in claims.shared {
+            let handle = shared.block.handle;
+            let all = claims.models.iter().flat_map(|model| model.cores).flat_map(|core| core.shared);
+            let uses = all.filter(|&&used| used == handle).count();
+            let right = uses == shared.refs as usize;
+            check(right, 18, "references of a shared block differ from the cores that use it", uses as u64)?;
         }
         Ok(())
     }

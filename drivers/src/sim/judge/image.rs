@@ -1,5 +1,6 @@
 //! I13 to I15: programs, slot by slot.
 
+use super::source::Source;
 use crate::sim::claim::{CoreClaim, ImageClaim, OpaqueClaim, OperandClaim, Place};
 use crate::sim::state::SimState;
 use crate::sim::storage::Storage;
@@ -35,19 +36,21 @@ impl<S: Storage> SimState<S> {
             "an image is not in one live block",
             image.address,
         )?;
-        if self.keeps_bytes() {
+        let source = self.source(image.address, image.written);
+        check(source.is_some(), 13, "an image holds other bytes than are claimed", image.address)?;
+        if let Some(source) = source.filter(|source| !matches!(source, Source::Unknown)) {
             for slot in 0..u32::try_from(slots).unwrap_or(u32::MAX) {
-                self.judge_slot(image, slot)?;
+                self.judge_slot(image, source, slot)?;
             }
-            image.operands.iter().try_for_each(|operand| self.judge_operand(core, image, operand))?;
+            image.operands.iter().try_for_each(|operand| self.judge_operand(core, image, source, operand))?;
         }
         super::map::judge(image)
     }
 
-    fn judge_slot(&self, image: &ImageClaim<'_>, number: u32) -> Result<(), Violation> {
+    fn judge_slot(&self, image: &ImageClaim<'_>, source: Source<'_>, number: u32) -> Result<(), Violation> {
         let mut slot = [0; SLOT as usize];
         let address = image.address + u64::from(number) * SLOT;
-        self.copy_out(address, &mut slot);
+        self.fetch(source, address, &mut slot);
         let listed = is_listed(image.opaque, number);
         check(!PSEUDO.contains(&slot[0]) || listed, 13, "a pseudo-instruction survived", address)?;
         if slot[0] != BRANCH || listed {
@@ -65,11 +68,12 @@ impl<S: Storage> SimState<S> {
         &self,
         core: &CoreClaim<'_>,
         image: &ImageClaim<'_>,
+        source: Source<'_>,
         operand: &OperandClaim,
     ) -> Result<(), Violation> {
         let mut bytes = [0; 8];
         let at = image.address + u64::from(operand.at);
-        self.copy_out(at, &mut bytes);
+        self.fetch(source, at, &mut bytes);
         let found = core.variables.binary_search_by_key(&operand.var, |variable| variable.id);
         let variable = found.ok().map(|at| core.variables[at]).filter(|variable| operand.off < variable.size);
         let expected = variable.and_then(|variable| match variable.place {

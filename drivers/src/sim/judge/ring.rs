@@ -1,5 +1,6 @@
 //! I9 to I12: rings, entry by entry.
 
+use super::source::Source;
 use crate::abi::value::SEMAPHORES;
 use crate::sim::claim::{CastClaim, CoreClaim, HalfClaim, Place, RingClaim};
 use crate::sim::region;
@@ -59,13 +60,11 @@ impl<S: Storage> SimState<S> {
         for half in [tx, rx] {
             self.judge_size(half, ring.wraps)?;
         }
-        if !self.keeps_bytes() {
-            return Ok(());
-        }
+        let Some(sources) = self.sources(ring)? else { return Ok(()) };
         let limits = packet_limits(self.config.arch);
         let mut packets = [Packet::new(limits.0), Packet::new(limits.1)];
         for at in 0..tx.entries {
-            let pair = [self.entry_at(tx, at), self.entry_at(rx, at)];
+            let pair = [self.entry_at(sources[0], tx, at), self.entry_at(sources[1], rx, at)];
             let bytes = widths(ring.casts, at);
             let elements = (pair[0].bytes() / bytes.0, pair[1].bytes() / bytes.1);
             check(elements.0 == elements.1, 11, "an entry moves different lengths", at.into())?;
@@ -76,11 +75,25 @@ impl<S: Storage> SimState<S> {
         }
         let closed = packets.iter().all(|packet| packet.open == 0);
         check(closed, 11, "the last packet stays open", tx.entries.into())?;
-        self.judge_padding(ring)
+        self.judge_padding(ring, sources)
+    }
+
+    /// Where both halves are read; `None` if they cannot be, or there is nothing to read.
+    fn sources<'a>(&self, ring: &RingClaim<'a>) -> Result<Option<[Source<'a>; 2]>, Violation> {
+        if ring.tx.capacity == 0 || ring.rx.capacity == 0 {
+            return Ok(None);
+        }
+        let [tx, rx] = [&ring.tx, &ring.rx].map(|half| self.source(half.address, half.written));
+        let (Some(tx), Some(rx)) = (tx, rx) else {
+            check(false, 11, "a ring holds other bytes than are claimed", ring.tx.address)?;
+            return Ok(None);
+        };
+        let known = !matches!(tx, Source::Unknown) && !matches!(rx, Source::Unknown);
+        Ok(known.then_some([tx, rx]))
     }
 
     /// I12 without the padding; the entries lie in one live block.
-    fn judge_size(&self, half: &HalfClaim, wraps: bool) -> Result<(), Violation> {
+    fn judge_size(&self, half: &HalfClaim<'_>, wraps: bool) -> Result<(), Violation> {
         let HalfClaim { address, entries, padded, capacity: room, .. } = *half;
         if room == 0 {
             return check(entries == 0 && padded == 0, 12, "entries without a ring", entries.into());
@@ -92,19 +105,20 @@ impl<S: Storage> SimState<S> {
         check(inside, 12, "the ring is not in one live block", address)
     }
 
-    fn judge_padding(&self, RingClaim { tx, rx, .. }: &RingClaim<'_>) -> Result<(), Violation> {
+    fn judge_padding(&self, ring: &RingClaim<'_>, sources: [Source<'_>; 2]) -> Result<(), Violation> {
+        let RingClaim { tx, rx, .. } = ring;
         check(tx.padded == rx.padded, 12, "the halves are padded differently", tx.padded.into())?;
         for at in tx.entries..tx.padded {
-            let (from, to) = (self.entry_at(tx, at), self.entry_at(rx, at));
+            let (from, to) = (self.entry_at(sources[0], tx, at), self.entry_at(sources[1], rx, at));
             let still = from.address == to.address && (from.bytes(), to.bytes()) == (4, 4);
             check(still, 12, "padding that is no copy of four bytes onto themselves", at.into())?;
         }
         Ok(())
     }
 
-    fn entry_at(&self, half: &HalfClaim, at: u32) -> Entry {
+    fn entry_at(&self, source: Source<'_>, half: &HalfClaim<'_>, at: u32) -> Entry {
         let mut bytes = [0; 16];
-        self.copy_out(half.address.wrapping_add(u64::from(at) * ENTRY_BYTES), &mut bytes);
+        self.fetch(source, half.address.wrapping_add(u64::from(at) * ENTRY_BYTES), &mut bytes);
         Entry::read_from_bytes(&bytes).unwrap_or_default()
     }
 

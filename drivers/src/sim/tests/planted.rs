@@ -3,7 +3,8 @@
 use super::{memory, spec, start};
 use crate::sim::claim::{
     BlockClaim, CastClaim, Claims, ContentClaim, CoreClaim, HalfClaim, ImageClaim, ModelClaim, OpaqueClaim,
-    OperandClaim, PageClaim, PatchClaim, PatchKind, Place, RangeClaim, RingClaim, Section, VariableClaim,
+    OperandClaim, PageClaim, PatchClaim, PatchKind, Place, RangeClaim, RingClaim, Section, SharedClaim,
+    VariableClaim,
 };
 use crate::sim::{Content, INVARIANTS, LocalSim, Profile, Violation};
 use loader_core::arch::Engine;
@@ -20,10 +21,15 @@ struct Model<'a> {
     blocks: Vec<BlockClaim>,
     page: PageClaim,
     pages: u32,
+    library: SharedClaim,
+    uses: Vec<MemHandle>,
     variables: Vec<VariableClaim>,
     content: (u64, Vec<u8>),
     casts: Vec<CastClaim>,
-    ring: (HalfClaim, HalfClaim),
+    ring: (HalfClaim<'static>, HalfClaim<'static>),
+    /// What was written to each block, for the store that keeps a digest alone.
+    written: [Vec<u8>; 4],
+    unsettled: bool,
     io: bool,
     image: ImageClaim<'static>,
     opaque: Vec<OpaqueClaim>,
@@ -63,11 +69,14 @@ impl<'a> Model<'a> {
         let (rx, rx_at) = claim(&sim, 2048, 0, Usage::DmaRingSpill);
         let (image, image_at) = claim(&sim, 320, 0x8000, Usage::InstrPe);
         let (page, _) = claim(&sim, 4096, 0x1000, Usage::Scratchpad);
-        let half = |address| HalfClaim { address, entries: 1, padded: 2, capacity: 64 };
-        let model = Self {
+        let (library, _) = claim(&sim, 96, 0, Usage::UcodeLib);
+        let half = |address| HalfClaim { address, entries: 1, padded: 2, capacity: 64, written: &[] };
+        let mut model = Self {
             blocks: [weight, tx, rx, image].to_vec(),
             page: PageClaim { block: page, core: CoreId(0), index: 0, refs: 1 },
             pages: 1,
+            library: SharedClaim { block: library, refs: 1 },
+            uses: [library.handle].to_vec(),
             variables: [
                 VariableClaim { id: 2, size: CONSTANT.len() as u64, place: Place::At(address) },
                 VariableClaim { id: 5, size: 64, place: Place::Bound },
@@ -77,11 +86,14 @@ impl<'a> Model<'a> {
             content: (address, CONSTANT.to_vec()),
             casts: Vec::new(),
             ring: (half(tx_at), half(rx_at)),
+            written: Default::default(),
+            unsettled: false,
             io: true,
             image: ImageClaim {
                 engine: Engine::Pe,
                 address: image_at,
                 bytes: 320,
+                written: &[],
                 slots: [1, 3, 1, 0],
                 source: [4, 0],
                 opaque: &[],
@@ -102,7 +114,7 @@ impl<'a> Model<'a> {
     }
 
     /// The bytes of a sound load: a copy to input 5, its padding, and real, opaque and branch slots.
-    fn fill(&self, address: u64) {
+    fn fill(&mut self, address: u64) {
         self.write(WEIGHT, 0, CONSTANT);
         let still = [entry(4, META_COPY, address), entry(4, 0, address)];
         self.write(TX, 0, entry(32, META_COPY, template(5, 32).unwrap()).as_bytes());
@@ -120,31 +132,67 @@ impl<'a> Model<'a> {
         self.write(IMAGE, 0, slots.as_flattened());
     }
 
-    fn write(&self, block: usize, at: u64, bytes: &[u8]) {
+    fn write(&mut self, block: usize, at: u64, bytes: &[u8]) {
+        if self.sim.config().content == Content::Digest {
+            return self.record(block, at as usize, bytes);
+        }
         self.sim.write(self.blocks[block].handle, at, bytes).unwrap();
+    }
+
+    /// Notes what is written: a digest cannot forget, so the device gets everything when the model is judged.
+    fn record(&mut self, block: usize, at: usize, bytes: &[u8]) {
+        self.unsettled = true;
+        let written = &mut self.written[block];
+        written.resize(written.len().max(at + bytes.len()), 0);
+        written[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// Hands what was noted to the device.
+    fn settle(&mut self) {
+        if !core::mem::take(&mut self.unsettled) {
+            return;
+        }
+        for (block, written) in self.blocks.iter().zip(&self.written) {
+            self.sim.with(|state| {
+                let slots = crate::sim::Storage::slots_mut(&mut state.storage);
+                slots[block.handle.slot as usize].digest = 0;
+            });
+            if !written.is_empty() {
+                self.sim.write(block.handle, 0, written).unwrap();
+            }
+        }
     }
 
     fn judged<R>(&self, action: impl FnOnce(&Claims<'_>) -> R) -> R {
         let contents = [ContentClaim { address: self.content.0, bytes: &self.content.1 }];
-        let rings =
-            [RingClaim { tx: self.ring.0, rx: self.ring.1, io: self.io, wraps: false, casts: &self.casts }];
+        let half =
+            |half: &HalfClaim<'static>, block: usize| HalfClaim { written: &self.written[block], ..*half };
+        let rings = [RingClaim {
+            tx: half(&self.ring.0, TX),
+            rx: half(&self.ring.1, RX),
+            io: self.io,
+            wraps: false,
+            casts: &self.casts,
+        }];
         let images = [ImageClaim {
             opaque: &self.opaque,
             operands: &self.operands,
             patches: &self.patches,
             ranges: &self.ranges,
+            written: &self.written[IMAGE],
             ..self.image
         }];
         let cores = [CoreClaim {
             core: CoreId(0),
             blocks: &self.blocks,
+            shared: &self.uses,
             variables: &self.variables,
             contents: &contents,
             rings: &rings,
             images: &images,
         }];
         let models = [ModelClaim { cores: &cores, scratchpad: (CoreId(0), self.pages) }];
-        action(&Claims { baseline: &[], pages: &[self.page], models: &models })
+        action(&Claims { baseline: &[], pages: &[self.page], shared: &[self.library], models: &models })
     }
 
     fn judge(&self) -> Result<(), Violation> {
@@ -165,15 +213,19 @@ fn maps() -> Vec<PatchClaim> {
 }
 
 /// Plants something in a sound model and gives the invariant that the judge then names.
-fn planted(plant: impl FnOnce(&mut Model<'_>)) -> u8 {
-    planted_on(Profile::Flat, Content::Full, plant)
+fn planted(plant: impl Fn(&mut Model<'_>)) -> u8 {
+    let found = planted_on(Profile::Flat, Content::Full, &plant);
+    assert_eq!(planted_on(Profile::Flat, Content::Digest, plant), found, "the digest proves what is claimed");
+    found
 }
 
 fn planted_on(profile: Profile, content: Content, plant: impl FnOnce(&mut Model<'_>)) -> u8 {
     let mut memory = memory();
     let mut model = Model::new(start(&mut memory, profile, content));
+    model.settle();
     model.judge().unwrap();
     plant(&mut model);
+    model.settle();
     model.judge().map_or_else(|violation| violation.invariant, |()| 0)
 }
 
@@ -243,8 +295,36 @@ fn i6_alignment() {
 fn i7_constants() {
     let flip = |model: &mut Model<'_>| model.write(WEIGHT, 63, &[CONSTANT[63] ^ 1]);
     assert_eq!(planted(flip), 7);
-    assert_eq!(planted_on(Profile::Flat, Content::Digest, flip), 7);
     assert_eq!(planted(|model| model.content.1.push(0)), 7, "one byte more than the file has");
+}
+
+/// Zeros that were written are not the same as nothing that was.
+#[test]
+fn a_constant_of_zeros_that_was_never_written() {
+    let written = |count: usize| {
+        let mut memory = memory();
+        let mut model = Model::new(start(&mut memory, Profile::Flat, Content::Digest));
+        let zeros = [0; CONSTANT.len()];
+        model.written[WEIGHT] = zeros[..count].to_vec();
+        model.content.1 = zeros.to_vec();
+        model.settle();
+        model.judge().map_or_else(|violation| violation.invariant, |()| 0)
+    };
+    assert_eq!((written(CONSTANT.len()), written(0), written(CONSTANT.len() - 1)), (0, 7, 7));
+}
+
+/// On a store that keeps a digest alone, what a loader says that it wrote must be what it wrote.
+#[test]
+fn other_bytes_than_were_written_prove_nothing() {
+    let other = |block: usize, at: usize| {
+        let mut memory = memory();
+        let mut model = Model::new(start(&mut memory, Profile::Flat, Content::Digest));
+        model.settle();
+        model.judge().unwrap();
+        model.written[block][at] ^= 1;
+        model.judge().unwrap_err().invariant
+    };
+    assert_eq!((other(TX, 30), other(RX, 0), other(IMAGE, 5)), (11, 11, 13));
 }
 
 #[test]
@@ -379,12 +459,15 @@ fn i17_the_way_back() {
 fn i18_page_references() {
     assert_eq!(planted(|model| model.page.refs = 2), 18);
     assert_eq!(planted(|model| model.pages = 0), 18);
+    assert_eq!(planted(|model| model.library.refs = 2), 18);
+    assert_eq!(planted(|model| model.uses.clear()), 18);
+    assert_eq!(planted(|model| model.library.block.handle.slot += 1), 2);
 }
 
 #[test]
 fn i19_a_refused_load_leaves_nothing() {
     let mut memory = memory();
-    let model = Model::new(start(&mut memory, Profile::Flat, Content::Full));
+    let mut model = Model::new(start(&mut memory, Profile::Flat, Content::Full));
     let before = model.sim.checkpoint();
     let (block, _) = claim(&model.sim, 8, 0, Usage::Generic);
     assert_eq!(model.sim.judge_unchanged(&before).unwrap_err().invariant, 19);

@@ -36,7 +36,7 @@ pub(super) struct Claim<'a, 'g, 'm, D> {
     pub(super) drafts: &'a mut Drafts<'m>,
     pub(super) device: &'a D,
     pub(super) request: &'a Request<'a>,
-    pub(super) pages: &'a PageTable<'g>,
+    pub(super) pages: &'a mut PageTable<'g>,
     pub(super) arena: &'a mut Arena<'m>,
     pub(super) scratch: Scratch,
     /// Copies from the file, and how many of them are filled.
@@ -101,9 +101,11 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
             let core = self.core(&draft, index);
             let first = self.pages_of(index);
             let mut blocks = first;
+            let held = draft.library.is_some_and(|key| self.pages.libraries.holds(draft.core, &key));
             let mut tally = |_: &mut Arena<'m>, need: Need<'m>| {
                 blocks = blocks.saturating_add(1);
-                feeds = feeds.saturating_add(usize::from(need.blob.is_some()));
+                let fed = need.blob.is_some() && !(held && need.what == DMem::UCODE);
+                feeds = feeds.saturating_add(usize::from(fed));
                 check_usage(need.want.usage, Place::Hbm(0))
             };
             let subgraph = u8::try_from(index).unwrap_or(u8::MAX);
@@ -154,7 +156,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     fn take_all(&mut self, index: usize, variables: bool) -> Result<(), Error> {
         let draft = self.draft(index)?;
         let core = self.core(&draft, index);
-        let Self { drafts, device, arena, feeds, fed, .. } = self;
+        let Self { drafts, device, arena, feeds, fed, pages, .. } = self;
         let subgraph = u8::try_from(index).unwrap_or(u8::MAX);
         let mut action = |arena: &mut Arena<'m>, need: Need<'m>| {
             let draft = drafts.get_mut(index).ok_or_else(broken)?;
@@ -162,14 +164,25 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
             let place = draft.blocks.nth::<DMem>(at).ok_or_else(broken)?;
             let slot = arena.get_mut::<DMem>(place).ok_or_else(broken)?;
             let refused = |error| refused(error, &draft.kbin, &need).subgraph(subgraph);
-            let taken = take(*device, draft.core, &need.want).map_err(refused)?;
+            let shared = match draft.library.filter(|_| need.what == DMem::UCODE) {
+                Some(key) => pages.libraries.share(*device, draft.core, key, &need.want).map_err(refused)?,
+                None => None,
+            };
+            let taken = match shared {
+                Some(library) => library.taken,
+                None => take(*device, draft.core, &need.want).map_err(refused)?,
+            };
             *slot = taken.record(draft.core, &need.want);
             (slot.what, slot.index) = (need.what.into(), need.index.into());
+            if let Some(library) = shared {
+                (slot.what, slot.refs) = (DMem::SHARED_UCODE.into(), u64::from(library.refs).into());
+            }
+            let filled = shared.is_some_and(|library| library.refs > 1);
             draft.taken = draft.taken.saturating_add(1);
             if need.what == DMem::RING {
                 connect_ring(arena, draft.rings.rings, need.index, place)?;
             }
-            if let Some(feed) = feed_of(&need, subgraph, at) {
+            if let Some(feed) = feed_of(&need, subgraph, at).filter(|_| !filled) {
                 let slot = arena.slice_mut::<Feed>(*feeds).and_then(|all| all.get_mut(*fed));
                 *slot.ok_or_else(broken)? = feed;
                 *fed = fed.saturating_add(1);
@@ -198,7 +211,12 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         for (slot, draft) in held.iter_mut().zip(self.drafts.iter()) {
             let mut row = UsageRow::default();
             let taken = self.arena.slice::<DMem>(draft.blocks).and_then(|all| all.get(..draft.taken));
-            for block in taken.unwrap_or(&[]).iter().filter(|block| block.what.get() != DMem::PAGE) {
+            // A library that was there before belongs to the models that were.
+            let added = |block: &&DMem| {
+                let before = block.what.get() == DMem::SHARED_UCODE && block.refs.get() > 1;
+                block.what.get() != DMem::PAGE && !before
+            };
+            for block in taken.unwrap_or(&[]).iter().filter(added) {
                 let usage = usize::try_from(block.usage.get()).ok().and_then(|at| Usage::ALL.get(at));
                 row.add(usage.copied().unwrap_or(Usage::Generic), ledger_bytes(block));
             }
@@ -216,13 +234,17 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         })
     }
 
-    /// Gives back every block that was taken, the newest first. Pages are the page table's.
+    /// Gives back every block that was taken, the newest first, and references to libraries. Pages are the page table's.
     #[inline(never)]
     pub(super) fn undo(&mut self) {
         for draft in self.drafts.iter().rev() {
             let taken = self.arena.slice::<DMem>(draft.blocks).and_then(|all| all.get(..draft.taken));
-            for block in taken.unwrap_or(&[]).iter().rev().filter(|block| block.what.get() != DMem::PAGE) {
-                give_back(self.device, block.handle());
+            for block in taken.unwrap_or(&[]).iter().rev() {
+                match block.what.get() {
+                    DMem::PAGE => {}
+                    DMem::SHARED_UCODE => self.pages.libraries.release(self.device, block.handle()),
+                    _ => give_back(self.device, block.handle()),
+                }
             }
         }
     }

@@ -28,6 +28,8 @@ struct Programs {
     addrs: [ArenaRef; Engine::ALL.len()],
     functions: [Span; Engine::ALL.len()],
     patch_info: [PatchList; Engine::ALL.len()],
+    /// Blocks of microcode libraries, which lie one after the other.
+    ucode: ArenaRef,
     tally: Tally,
 }
 
@@ -69,6 +71,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         model.subgraph = draft.kbin.subgraph_ref();
         (model.addrs, model.functions) = (programs.addrs, programs.functions);
         model.patch_info = programs.patch_info;
+        model.ucode = programs.ucode;
         model.tally = programs.tally;
         if index == 0 {
             model.tally.pages = pages.into();
@@ -106,6 +109,10 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
                 DMem::POINTER => cells = cells.saturating_add(1),
                 DMem::ACT_TABLE | DMem::DVE_TABLE => tables = tables.saturating_add(1),
                 DMem::SEMAPHORE => tally.semaphore_word = at.saturating_add(1).into(),
+                DMem::UCODE | DMem::SHARED_UCODE if programs.ucode.count() == 0 => programs.ucode = place,
+                DMem::UCODE => {
+                    programs.ucode.len = programs.ucode.count().saturating_add(1).into();
+                }
                 DMem::IMAGE => self.image(draft, &mut programs, at, &block)?,
                 _ => {}
             }

@@ -124,6 +124,14 @@ impl DMem {
     pub const IMAGE: u32 = 8;
     /// `what`: a scratchpad page; owned by the page table, listed by the core that added it.
     pub const PAGE: u32 = 9;
+    /// `what`: a ucode library that models of the core share; owned by the library table, listed by each of them.
+    pub const SHARED_UCODE: u32 = 10;
+
+    /// True for memory of the core, which is counted and not owned by a model (staging.md §7.3: class GLOBAL).
+    #[must_use]
+    pub const fn is_shared(&self) -> bool {
+        matches!(self.what.get(), Self::PAGE | Self::SHARED_UCODE)
+    }
 
     /// What every descriptor and instruction must use.
     #[must_use]

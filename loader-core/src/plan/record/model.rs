@@ -61,7 +61,7 @@ records! {
         6464 allocator: ArenaRef,
         /// Garbage list; the blocks above serve as one.
         6472 garbage: ArenaRef,
-        /// Ucode library set.
+        /// Ucode libraries, owned or shared: [`DMem`](super::DMem) records.
         6480 ucode: ArenaRef,
         /// References.
         6488 refs: U64,

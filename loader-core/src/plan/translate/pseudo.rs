@@ -1,4 +1,23 @@
 //! What each pseudo-opcode becomes (staging.md §11.3; R5, R6, R8, R38).
+//!
+//! Exact: `a9`, `cc`, `d1`, `df` (exit), and `d4` without a register and without an extension. Opaque, as R6 lists them:
+//! `c1` to `c4`, `c6`, `c9`, `cd` to `d0`, `d5`, `d8`, `de`, other `df`, and `d4` that a register or a `da` belongs to. The rest
+//! is *approximate*: the slot count is stated, the encoding is not. What each of them lacks:
+//!
+//! | opcode | stated | not stated |
+//! |---|---|---|
+//! | `c5` | one slot | where it keeps semaphore and value; the update mode that sets |
+//! | `c7` | one slot, a variable | every field |
+//! | `c8` | one slot, a 32-bit register write; all fields | opcode and layout of that write, and the register |
+//! | `ca` | several slots: configuration, argument load, drain, semaphore | how many; every field |
+//! | `cb` | one slot, a tensor id | where the id lies; the real opcode |
+//! | `d2` | one or more slots, a register branch | how many; the target mode of such a branch; which register is which |
+//! | `d3` | a frame, then a relative branch, which is exact | slots and content of the frame |
+//! | `d6` | a prologue for an address operand | how many slots; where the operand lies |
+//! | `d7` | opcode `81`, on the first core, not on arch 2 | where its variables lie, so whether any other byte changes |
+//! | `d9` with `da` | one slot for both, three operands at most, the priority | the real opcode; where operands and operation lie |
+//! | `db`, `dc` | one slot, a load | the real opcode; where the destination lies |
+//! | `dd` | word `10b5`, a displacement to be fixed up | where the displacement lies, and what it counts from |
 
 use super::request::located;
 use super::slot::{Slot, branch, byte, bytes, displacement, name, put, stand_in, trimmed, word};
@@ -7,7 +26,7 @@ use super::{Code, Goal, Places, Sink};
 use crate::arch::Arch;
 use crate::error::{Error, StageCode};
 use crate::plan::record::{NoteKind, Why};
-use crate::plan::vars::access;
+use crate::plan::vars::{access, is_state_buffer};
 
 /// Where a label keeps its id (Open; all labels of real files are zero here).
 const LABEL_ID: usize = 12;
@@ -15,6 +34,8 @@ const LABEL_ID: usize = 12;
 const BRANCH_LABEL: usize = 48;
 /// Reduce operations that a collective may use (staging.md §11.3, Confirmed).
 const REDUCE_MASK: u32 = 0x350;
+/// Bits of an offset in the state buffer that a collective must leave clear: 25, and 31 to 26 (staging.md §11.3, Confirmed).
+const OUTSIDE_PARTITIONS: u64 = 0xFE00_0000;
 /// Byte of a collective's extension whose low three bits are its priority (staging.md §11.3, Confirmed).
 const PRIORITY: usize = 41;
 /// Highest priority (Inferred).
@@ -191,6 +212,10 @@ impl Stream {
             let off = u64::from_le_bytes(bytes(slot, off));
             let mut note = self.note(code, NoteKind::RESOLVED, 0xC8);
             (note.operand, note.id, note.value) = (operand, word(slot, id).into(), off.into());
+            let on_chip = code.kbin.mem_ref(word(slot, id)).is_some_and(is_state_buffer);
+            if on_chip && off & OUTSIDE_PARTITIONS != 0 {
+                return Err(form(b"off-chip offset"));
+            }
             access(code.kbin, word(slot, id), off, 0).map_err(|error| located(code, source, error))?;
             sink.note(note)?;
         }

@@ -3,7 +3,7 @@
 use crate::device::{Place, Usage, category};
 use crate::lower::record::Text;
 use crate::plan::CoreView;
-use crate::plan::record::{DMem, MemoryUse, ModelNode};
+use crate::plan::record::{MemoryUse, ModelNode};
 use zerocopy::IntoBytes;
 
 /// Kinds of memory in a [`ModelNode`] (staging.md §16); the kinds from 5 on are reserved.
@@ -66,7 +66,7 @@ impl ModelNode {
             subgraph,
             ..Self::default()
         };
-        for block in core.allocations().iter().filter(|block| block.what.get() != DMem::PAGE) {
+        for block in core.allocations().iter().filter(|block| !block.is_shared()) {
             let usage = usize::try_from(block.usage.get()).ok().and_then(|index| Usage::ALL.get(index));
             let kind = usage.map_or(MemoryKind::Misc, |&usage| MemoryKind::of(usage));
             if let Some(sum) = node.device.get_mut(kind.index()) {
