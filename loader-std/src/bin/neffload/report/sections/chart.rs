@@ -70,9 +70,13 @@ fn map(html: &mut Html<'_>, base: &str) {
     html.raw(" wide</figcaption>");
     strip(html, &blocks(html, base, false));
     ends(html, &format!("{base}/map"));
-    if close_up > 0 && close_up < count as u64 {
+    let some = close_up < count as u64;
+    // Without large blocks it is the gaps that hide the others.
+    let sparse =
+        html.number_at(&format!("{base}/map/granted")) < html.number_at(&format!("{base}/map/span")) / 2;
+    if close_up > 0 && (some || sparse) {
         html.raw("<figcaption>Close-up of the ").count(&format!("{base}/map/close_up/count"));
-        html.raw(" smaller blocks, side by side, ");
+        html.raw(if some { " smaller blocks" } else { " blocks" }).raw(", side by side, ");
         html.size(&format!("{base}/map/close_up/bytes")).raw(" wide</figcaption>");
         strip(html, &blocks(html, base, true));
     }
