@@ -1,12 +1,13 @@
 //! The four places where code of others that may panic is called: the inflater, the JSON binder, the core library's
-//! reader of floating-point numbers, and the end of an MD5 digest, whose copies the compiler does not see to be of
-//! equal length where it makes small code. Each is a function of its own and never inlined, so that an audit of an
+//! reader of floating-point numbers, and the ends of digests, whose copies the compiler does not see to be of equal
+//! length where it makes small code. Each is a function of its own and never inlined, so that an audit of an
 //! image finds by their names what may panic, and that it is none of ours.
 
 use md5::{Digest, Md5};
 use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 use serde::Deserialize;
+use sha2::Sha256;
 
 /// One step of the inflater over a ring of a power of two bytes.
 #[inline(never)]
@@ -24,6 +25,12 @@ pub(crate) fn inflate(
 #[inline(never)]
 pub(crate) fn bind<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Option<T> {
     serde_json_core::from_slice::<T>(text).ok().map(|(value, _)| value)
+}
+
+/// The digest of what was taken.
+#[inline(never)]
+pub(crate) fn sha256(hasher: Sha256) -> [u8; 32] {
+    hasher.finalize().into()
 }
 
 /// The digest of what was taken.

@@ -189,7 +189,7 @@ impl Hasher {
     pub fn finish(self) -> [u8; 32] {
         let mut out = [0; 32];
         match self {
-            Self::Sha256(hasher) => crate::bytes::copy(&mut out, &hasher.finalize()),
+            Self::Sha256(hasher) => out = crate::boundary::sha256(hasher),
             Self::Md5(hasher) => {
                 if let Some(half) = out.get_mut(..16) {
                     crate::bytes::copy(half, &crate::boundary::md5(hasher));

@@ -99,12 +99,17 @@ impl<'b> Cutter<'b> {
     /// A cutter at the start of a document.
     #[must_use]
     pub fn new(limits: &Limits, memory: Memory<'b>) -> Self {
+        Self::of_any(limits, memory, false, false)
+    }
+
+    /// The same with both switches, made at once: a cutter is large.
+    pub(crate) fn of_any(limits: &Limits, memory: Memory<'b>, any_root: bool, unique_keys: bool) -> Self {
         Self {
             lexer: Lexer::new(limits),
             limits: *limits,
             member: None,
-            any_root: false,
-            unique_keys: false,
+            any_root,
+            unique_keys,
             mode: Mode::Walk,
             levels: Levels::new(),
             keys: Keys::new(memory.keys),

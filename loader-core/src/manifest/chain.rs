@@ -38,7 +38,7 @@ pub(super) fn cutter<'b>(memory: &'b mut [u8], limits: &Limits, policy: &Policy)
     let room = usize::try_from(limits.json_string).unwrap_or(KEYS).saturating_add(256).min(KEYS);
     let element = element.get_mut(..most).unwrap_or(&mut []);
     let keys = keys.get_mut(..room).unwrap_or(&mut []);
-    Cutter::new(limits, Memory { element, keys }).any_root().unique_keys(policy.unique_keys)
+    Cutter::of_any(limits, Memory { element, keys }, true, policy.unique_keys)
 }
 
 /// Architecture that `*` means where no host is given: that of the empty string (P).

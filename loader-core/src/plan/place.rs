@@ -274,7 +274,10 @@ fn prepare<'m, P: Payload<'m>>(
     strictness: Strictness,
     arena: &mut Arena<'m>,
 ) -> Result<(), Error> {
-    let kbins: heapless::Vec<KbinView<'m>, GROUP_MOST> = drafts.iter().map(|draft| draft.kbin).collect();
+    let mut kbins = heapless::Vec::<KbinView<'m>, GROUP_MOST>::new();
+    for draft in drafts.iter() {
+        kbins.push(draft.kbin).map_err(|_| Error::internal(Stage::Plan, "subgraphs"))?;
+    }
     let mut programs = Programs::new();
     list_programs(drafts, &kbins, request, arena, &mut programs)?;
     let mark = arena.mark();
