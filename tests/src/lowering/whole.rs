@@ -84,7 +84,7 @@ fn in_pieces(
     let mut arena = Arena::new(&mut memory).expect("room");
     let (mut source, mut store, work) = (neff, VecStore::new(), buffers.workspace());
     let container = unpack(&mut source, work, &mut store, &mut arena, &limits, policy, &mut Ignored)?;
-    let policy = &policy.of_file(&container.header);
+    let policy = &policy.of_file(container.header.lnc_size);
     let held = store.into_bytes();
     let mut payload = Chunked { inner: Resident::new(container, &held), bytes };
     let manifest = parse(&mut payload, &mut arena, &limits, policy, &mut Ignored)?;
