@@ -3,6 +3,7 @@
 use loader_core::error::Error;
 use loader_core::json::{Cutter, Element, Kind, Lexer, Memory, Path, Reader, Want};
 use loader_core::limits::Limits;
+use loader_std::verdict::NoNames;
 use std::time::{Duration, Instant};
 
 fn parse(document: &[u8]) -> Result<Element<'_>, Error> {
@@ -10,7 +11,7 @@ fn parse(document: &[u8]) -> Result<Element<'_>, Error> {
 }
 
 fn refusal(document: &[u8]) -> String {
-    parse(document).unwrap_err().to_string()
+    parse(document).unwrap_err().in_brief(&NoNames).to_string()
 }
 
 #[test]

@@ -38,7 +38,10 @@ fn mutant_1_a_dependency_with_std() {
 
 #[test]
 fn mutant_2_an_allocator() {
-    names(&allocators(&mutant().elf), "__rust_alloc");
+    names(
+        &allocators(&mutant().elf),
+        "planted::allocator::Nothing as core::alloc::global::GlobalAlloc>::alloc",
+    );
 }
 
 #[test]

@@ -78,15 +78,15 @@ fn row(path: &Path, found: Found, seen: &Survey) -> Value {
 }
 
 fn search(file: &mut Named, output: &Output, mut report: impl FnMut(Found, &Survey)) -> Result<(), Trouble> {
-    // What is no file any more is refused here.
+    if fs::metadata(&file.path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
+        // It has no length and no second reading: nothing would be found in it, whatever it holds.
+        return Err(Trouble::Usage(format!("{}: find looks into plain files", shown::path(&file.path))));
+    }
+    // What cannot be read, or is no file any more, is refused here.
     drop(file.open()?);
     let path = file.path.as_path();
     let open =
         |base| File::open(path).and_then(|file| FileSource::new(file, base)).map_err(Trouble::at(path));
-    if !fs::metadata(path).map_err(Trouble::at(path))?.is_file() {
-        // It has no length and no second reading: nothing would be found in it, whatever it holds.
-        return Err(Trouble::Usage(format!("{}: find looks into plain files", path.display())));
-    }
     let mut source = open(0)?;
     let mut progress = output.progress("searching", source.len());
     let mut buffers = Buffers::new();
