@@ -192,10 +192,7 @@ fn phase_two<'a, S: Source, D: Device, R>(
     done: impl FnOnce(&Loaded<'_, '_, D>) -> R,
 ) -> Result<R, Refused> {
     let Rest { memory, scratch, pages, options, lowered, mut peaks } = rest;
-    let device = match open(lowered.arch) {
-        Ok(device) => device,
-        Err(error) => return Err(error.into()),
-    };
+    let device = open(lowered.arch)?;
     let (head, mut arena) = Arena::resume(memory, lowered.bytes).map_err(|_| broken())?;
     let kbins = Kbins::new(head, lowered.table).ok_or_else(broken)?;
     let mut payload = Streamed::over(source, work, opened.table, opened.payload_end, &options.limits);
