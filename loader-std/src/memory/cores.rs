@@ -82,15 +82,17 @@ impl Core {
             dma_ring_spill_bytes: bytes(rings.spill)?,
             persistent_bytes: sum("the resident bytes", [code, constants, ring_bytes])?,
             tmp_buf_bytes: variables.tmp_bufs,
-            inputs: tensors(&variables.inputs),
-            outputs: tensors(&variables.outputs),
+            inputs: tensors("the inputs", &variables.inputs)?,
+            outputs: tensors("the outputs", &variables.outputs)?,
             areas: variables.areas,
         })
     }
 }
 
-fn tensors(sizes: &BTreeMap<String, u64>) -> Vec<Tensor> {
-    sizes.iter().map(|(name, &size)| Tensor { name: name.clone(), size }).collect()
+/// All of a kind, whose sum fits 64 bits; `what` names them.
+fn tensors(what: &str, sizes: &BTreeMap<String, u64>) -> Result<Vec<Tensor>, Refusal> {
+    sum(what, sizes.values().copied())?;
+    Ok(sizes.iter().map(|(name, &size)| Tensor { name: name.clone(), size }).collect())
 }
 
 /// The `.bin` members of the subgraph's directory that are not in `except`.

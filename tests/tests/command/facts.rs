@@ -234,6 +234,16 @@ fn the_estimate_reads_as_a_load_does() {
         assert_eq!((code(&large).as_deref(), status), (Some("M105"), 1), "{key} {large}");
         assert!(large["error"]["log"].as_str().unwrap().contains("would exceed 64 bits"), "{large}");
     }
+    for class in ["input", "output"] {
+        let half = json!({"type": class, "size": 1u64 << 63, "var_id": 90});
+        let two = |document: &mut Value| {
+            for name in ["one", "other"] {
+                document["var"][name] = half.clone();
+            }
+        };
+        let (large, status) = memory(&|tree| edit_json(tree, DEF, two));
+        assert_eq!((code(&large).as_deref(), status), (Some("M105"), 1), "{class} {large}");
+    }
     let (pages, _) = memory(&|tree| edit(tree, DEF, "/var/hidden.2_sg0000/size", json!(u64::MAX - 4096)));
     assert_eq!(code(&pages).as_deref(), Some("M105"), "{pages}");
     let nameless = memory(&|tree| drop(tree.remove("neff.json"))).0;

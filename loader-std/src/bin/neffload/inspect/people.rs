@@ -170,7 +170,7 @@ fn vars(subgraph: &Value) -> impl Iterator<Item = &Value> {
 }
 
 fn bytes_of(subgraph: &Value, class: &str) -> u64 {
-    vars(subgraph).filter(|var| var["type"] == class).map(|var| number(&var["size"])).sum()
+    together(vars(subgraph).filter(|var| var["type"] == class).map(|var| number(&var["size"])))
 }
 
 /// The marks of all areas together.
@@ -180,7 +180,12 @@ fn scratchpad(subgraph: &Value) -> u64 {
         let mark = marks.entry(word(&var["area"])).or_insert(0);
         *mark = number(&var["offset"]).saturating_add(number(&var["size"])).max(*mark);
     }
-    marks.values().sum()
+    together(marks.into_values())
+}
+
+/// The sum of sizes that a file may have made up; a load refuses what does not fit 64 bits.
+fn together(sizes: impl Iterator<Item = u64>) -> u64 {
+    sizes.fold(0, u64::saturating_add)
 }
 
 fn members(document: &Document, output: &mut Output) -> Result<(), Trouble> {
