@@ -82,7 +82,7 @@ fn parse(mut words: impl Iterator<Item = OsString>) -> Result<Arguments, String>
             "--driver" => version = driver(&value()?)?,
             "--devices" => parsed.config.devices = number(&value()?, 1..=64)? as u32,
             "--reset-us" => parsed.config.reset_us = number(&value()?, 0..=u64::MAX / 2)?,
-            "--device-dir" => parsed.options.device_dir = value()?.trim_end_matches('/').to_owned(),
+            "--device-dir" => parsed.options.device_dir = folder(&value()?)?,
             "--fault" => parsed.faults.push(fault(&value()?)?),
             "--faithful" => parsed.config.strictness = Strictness::Faithful,
             "--paranoid" => parsed.config.strictness = Strictness::Paranoid,
@@ -103,6 +103,12 @@ const LARGE: u64 = 64 << 20;
 
 fn text(word: OsString) -> Result<String, String> {
     word.into_string().map_err(|word| format!("{} is no text", word.to_string_lossy()))
+}
+
+/// A folder as programs are seen to name it: from the root on, without `.` and a slash at the end.
+fn folder(name: &str) -> Result<String, String> {
+    let path = std::path::absolute(name).map_err(|error| format!("{name}: {error}"))?;
+    Ok(text(path.into_os_string())?.trim_end_matches('/').to_owned())
 }
 
 /// A driver by its version, in full or as people say it.

@@ -89,6 +89,9 @@ fn what_it_says() {
     if real::is_in_use("what_it_says") {
         return;
     }
+    let nodes = "test -c no/where/neuron0 && test -c \"$PWD/no/where/neuron0\"";
+    let Some(output) = simdrv(&["--device-dir", "./no/where/"], &["sh", "-c", nodes]) else { return };
+    assert_eq!(status(&output), 0, "{}", said(&output));
     let Some(output) = simdrv(&[], &["sh", "-c", "kill -9 $$"]) else { return };
     assert_eq!(status(&output), 137);
     assert!(said(&output).contains("ended by signal 9"), "{}", said(&output));
