@@ -57,6 +57,16 @@ pub trait MemberNames {
     fn name_of(&self, id: MemberId) -> Option<&[u8]>;
 }
 
+/// Names of members, where there is no table to look in.
+#[derive(Clone, Copy, Debug)]
+pub struct NoNames;
+
+impl MemberNames for NoNames {
+    fn name_of(&self, _: MemberId) -> Option<&[u8]> {
+        None
+    }
+}
+
 /// The members of an unpacked container, resident or streamed. Stages S2 to S5 are written once, over this.
 pub trait Payload<'m> {
     /// Names, sizes and ids of all members.

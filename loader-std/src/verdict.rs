@@ -1,18 +1,9 @@
 //! The `verdict` object of JSON documents.
 
 use loader_core::error::{Error, Status};
-use loader_core::source::{MemberId, MemberNames};
+use loader_core::source::MemberNames;
+pub use loader_core::source::NoNames;
 use serde_json::{Value, json};
-
-/// Names of members, where there is no table to look in.
-#[derive(Clone, Copy, Debug)]
-pub struct NoNames;
-
-impl MemberNames for NoNames {
-    fn name_of(&self, _: MemberId) -> Option<&[u8]> {
-        None
-    }
-}
 
 /// `verdict` of a file that was taken.
 #[must_use]

@@ -16,6 +16,7 @@ pub mod places;
 pub mod staging;
 pub mod transcript;
 pub mod trees;
+pub mod unsafety;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

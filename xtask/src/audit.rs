@@ -139,7 +139,7 @@ pub(crate) fn run(write: bool, full: bool) -> Result<()> {
     wrong += say("(iii)", "no panic in our own code", &panicking);
     wrong += say("(iv)", "the stack is bounded", &each(&|image| stack(&image.layout, &image.ledger)));
     wrong += say("(v)", "no heap allocation in a load", &heap::check()?);
-    let mut unsound = unsafety::check(&workspace())?;
+    let mut unsound = unsafety::check()?;
     unsound.extend(miri::check(full)?);
     wrong += say("(vi)", "every unsafe has its reason", &unsound);
     let mut sizes = Offenders::new();

@@ -3,7 +3,7 @@
 use super::{Cutter, Element, Kind, Memory, Path, Reader, Segment, Want};
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::source::{MemberId, MemberNames};
+use crate::source::{MemberId, NoNames};
 
 extern crate std;
 use std::format;
@@ -86,15 +86,7 @@ fn refuses_a_root_that_is_no_object() {
     assert_eq!(brief(&error), text);
 }
 
-struct Nameless;
-
-impl MemberNames for Nameless {
-    fn name_of(&self, _: MemberId) -> Option<&[u8]> {
-        None
-    }
-}
-
 /// The message without what to do.
 fn brief(error: &Error) -> String {
-    error.in_brief(&Nameless).to_string()
+    error.in_brief(&NoNames).to_string()
 }

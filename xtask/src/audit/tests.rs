@@ -5,6 +5,7 @@ use crate::image::build::Variant;
 use loader_core::error::Error;
 use loader_core::source::Source;
 use neffload_tests::command::Scratch;
+use neffload_tests::unsafety::lines;
 use neffload_tests::{fixture, workspace};
 use std::fs;
 use std::hint::black_box;
@@ -82,10 +83,10 @@ fn mutant_5_an_allocation_in_a_load() {
 #[test]
 fn mutant_6_unsafe_without_a_reason() {
     let planted = "fn f(p: *const u8) -> u8 {\n    unsafe { *p }\n}\n";
-    assert_eq!(unsafety::unexplained(planted).collect::<Vec<_>>(), [2]);
+    assert_eq!(lines(planted).collect::<Vec<_>>(), [(2, false)]);
     let explained = "fn f(p: *const u8) -> u8 {\n    // SAFETY: the caller owns it.\n    unsafe { *p }\n}\n";
-    assert_eq!(unsafety::unexplained(explained).count(), 0);
-    let offenders = unsafety::check(&workspace()).unwrap();
+    assert_eq!(lines(explained).collect::<Vec<_>>(), [(3, true)]);
+    let offenders = unsafety::check().unwrap();
     assert!(offenders.is_empty(), "{offenders:#?}");
 }
 

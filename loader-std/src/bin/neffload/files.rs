@@ -66,17 +66,22 @@ fn named(arguments: &[PathBuf], below: impl Fn(&Path) -> Found) -> Vec<Named> {
 /// A bar over all of them, and the bytes before each.
 pub(crate) struct Tour {
     progress: Progress,
-    sizes: Vec<u64>,
+    /// Bytes before each file.
+    starts: Vec<u64>,
 }
 
 impl Tour {
     /// A bar that appears when the work lasts.
     pub(crate) fn new(label: &'static str, files: &[Named], output: &Output) -> Self {
-        let sizes: Vec<u64> = files.iter().map(Named::size).collect();
-        let total = sizes.iter().fold(0, |sum: u64, size| sum.saturating_add(*size));
+        let mut total = 0u64;
+        let mut starts = Vec::with_capacity(files.len());
+        for file in files {
+            starts.push(total);
+            total = total.saturating_add(file.size());
+        }
         // Of a pipe, nobody knows the length.
         let total = Some(total).filter(|total| *total > 0 || files.len() != 1);
-        Self { progress: output.progress(label, total), sizes }
+        Self { progress: output.progress(label, total), starts }
     }
 
     /// Takes the bar away, for a line in its place.
@@ -86,8 +91,8 @@ impl Tour {
 
     /// The bar, for the file of that number, counted from 0.
     pub(crate) fn file(&mut self, at: usize) -> &mut Progress {
-        let before = self.sizes.iter().take(at).fold(0, |sum: u64, size| sum.saturating_add(*size));
-        self.progress.begin(at + 1, self.sizes.len(), before);
+        let before = self.starts.get(at).copied().unwrap_or(0);
+        self.progress.begin(at + 1, self.starts.len(), before);
         &mut self.progress
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Answer;
 use crate::inspect::NoNames;
-use crate::output::{Align, Count, Document, Output, Size, Style, Table, shown, verdict};
+use crate::output::{Align, Count, Document, Output, Size, Style, Table, shown, total, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::error::{ContainerCode, Error, Stage};
@@ -96,7 +96,7 @@ fn print_list(survey: &Survey, output: &mut Output) -> Result<(), Trouble> {
         table.row(cells);
     }
     output.table(&table)?;
-    let bytes: u64 = survey.table.values().map(|row| row.size).sum();
+    let bytes = total(survey.table.values().map(|row| row.size));
     output.line(format_args!("{}, {}", Count(survey.table.len() as u64, "member"), Size(bytes)))
 }
 

@@ -11,7 +11,7 @@ pub(crate) mod verdict;
 
 pub(crate) use document::Document;
 pub(crate) use progress::Progress;
-pub(crate) use size::{Count, Size};
+pub(crate) use size::{Count, Size, total};
 pub(crate) use style::{Paint, Style};
 pub(crate) use table::{Align, Table};
 

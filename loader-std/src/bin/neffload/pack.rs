@@ -7,7 +7,7 @@ mod source;
 
 use crate::Answer;
 use crate::arguments::number;
-use crate::output::{Document, Output, shown};
+use crate::output::{Document, Output, shown, total};
 use crate::trouble::Trouble;
 use choices::{Choices, LeftOut};
 use clap::{Args, ValueEnum};
@@ -176,7 +176,7 @@ fn write(
     output: &Output,
 ) -> Result<(Summary, LeftOut), PackError> {
     let sizes = source.members.iter().map(|member| member.size);
-    let mut progress = output.progress("packing", Some(sizes.sum()));
+    let mut progress = output.progress("packing", Some(total(sizes)));
     let told = |done| progress.set(done);
     if arguments.out == Path::new("-") {
         let mut file = Cursor::new(Vec::new());

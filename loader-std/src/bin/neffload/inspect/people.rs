@@ -1,7 +1,7 @@
 //! `inspect` for people.
 
 use super::InspectArguments;
-use crate::output::{Align, Count, Document, Output, Paint, Size, Table, shown};
+use crate::output::{Align, Count, Document, Output, Paint, Size, Table, shown, total};
 use crate::trouble::Trouble;
 use serde_json::Value;
 
@@ -170,7 +170,7 @@ fn vars(subgraph: &Value) -> impl Iterator<Item = &Value> {
 }
 
 fn bytes_of(subgraph: &Value, class: &str) -> u64 {
-    together(vars(subgraph).filter(|var| var["type"] == class).map(|var| number(&var["size"])))
+    total(vars(subgraph).filter(|var| var["type"] == class).map(|var| number(&var["size"])))
 }
 
 /// The marks of all areas together.
@@ -180,12 +180,7 @@ fn scratchpad(subgraph: &Value) -> u64 {
         let mark = marks.entry(word(&var["area"])).or_insert(0);
         *mark = number(&var["offset"]).saturating_add(number(&var["size"])).max(*mark);
     }
-    together(marks.into_values())
-}
-
-/// The sum of sizes that a file may have made up; a load refuses what does not fit 64 bits.
-fn together(sizes: impl Iterator<Item = u64>) -> u64 {
-    sizes.fold(0, u64::saturating_add)
+    total(marks.into_values())
 }
 
 fn members(document: &Document, output: &mut Output) -> Result<(), Trouble> {

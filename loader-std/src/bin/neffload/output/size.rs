@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+/// The sum of sizes that a file may have made up, for people: 2^64 - 1 stands for all that is more.
+pub(crate) fn total(sizes: impl IntoIterator<Item = u64>) -> u64 {
+    sizes.into_iter().fold(0, u64::saturating_add)
+}
+
 /// Bytes in binary units: `512 B`, `1.5 MiB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size(pub(crate) u64);
@@ -62,7 +67,7 @@ fn grouped(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Count, Size};
+    use super::{Count, Size, total};
 
     #[test]
     fn sizes_use_binary_units() {
@@ -76,6 +81,12 @@ mod tests {
         assert_eq!(shown((1 << 20) - 1), "1.0 MiB");
         assert_eq!(shown(u64::MAX), "16.0 EiB");
         assert_eq!(format!("{:>9}|{:<9}|", Size(5), Size(5)), "      5 B|5 B      |");
+    }
+
+    #[test]
+    fn made_up_sizes_do_not_wrap() {
+        assert_eq!((total([]), total([1, 2, 3])), (0, 6));
+        assert_eq!(total([1 << 63, 1 << 63, 5]), u64::MAX);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The figures of the page: the document of `report --json`.
 
 use super::load;
-use crate::output::Document;
+use crate::output::{Document, total};
 use crate::trouble::Trouble;
 use loader_core::arch::Engine;
 use loader_core::container::MemberTable;
@@ -62,15 +62,15 @@ pub(super) fn gather(path: &Path, input: &mut Input, told: impl FnMut(u64)) -> R
 fn members(table: &Value) -> Value {
     let bytes = |member: &Value| member["size"].as_u64().unwrap_or(0);
     let mut all: Vec<&Value> = table.as_array().into_iter().flatten().collect();
-    let total: u64 = all.iter().map(|member| bytes(member)).sum();
+    let all_bytes = total(all.iter().map(|member| bytes(member)));
     all.sort_by_key(|member| std::cmp::Reverse(bytes(member)));
     let rest = all.split_off(all.len().min(MOST_MEMBERS));
     let shown: Vec<Value> =
         all.iter().map(|member| json!({ "name": member["name"], "bytes": member["size"] })).collect();
-    let rest_bytes: u64 = rest.iter().map(|member| bytes(member)).sum();
+    let rest_bytes = total(rest.iter().map(|member| bytes(member)));
     json!({
         "count": shown.len() + rest.len(),
-        "bytes": total,
+        "bytes": all_bytes,
         "largest": shown,
         "rest": { "count": rest.len(), "bytes": rest_bytes },
     })
