@@ -14,7 +14,7 @@ use super::verdict::{Rank, Section, Verdict};
 use crate::arch::Arch;
 use crate::arena::{Arena, TailRef};
 use crate::container::Member;
-use crate::error::{Error, ManifestCode, Notes, Status};
+use crate::error::{Code, Error, ManifestCode, Notes};
 use crate::json::{self, Cutter, Memory};
 use crate::layout::SMALL;
 use crate::limits::Limits;
@@ -81,9 +81,16 @@ fn run_within<'m, P: Payload<'m>>(
     };
     let root = hops(payload, &mut build, &mut cutter, notes);
     root.map_err(|error| build.pointed(error)).map_err(|error| match build.gate {
-        Some(gate) if error.status() == Status::Invalid => gate,
+        // A fault of a later manifest was met behind the gate. An arena that is full, or a source that cannot be read,
+        // says nothing about the file.
+        Some(gate) if is_of_the_file(&error) => gate,
         _ => error,
     })
+}
+
+fn is_of_the_file(error: &Error) -> bool {
+    let other = [ManifestCode::ArenaFull, ManifestCode::Internal].map(Code::Manifest);
+    matches!(error.code, Code::Manifest(_)) && !other.contains(&error.code)
 }
 
 #[inline(never)]

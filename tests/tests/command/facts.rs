@@ -72,6 +72,11 @@ fn inspect_judges_the_architecture_as_load_does_and_still_tells_the_facts() {
         changed(&folder, "sunda-1core", |fixture| edit(&mut fixture.tree, DEF, "/dma_queue", json!([])));
     assert_eq!(verdict(&ask(&["inspect"], &broken).0).0, Some("E339"));
     assert_eq!(verdict(&ask(&["inspect", "--arch", "v3"], &broken).0).0, Some("E203"));
+    // Whatever that fault's status is.
+    let long = |document: &mut Value| document["k".repeat(6000)] = json!(1);
+    let large = changed(&folder, "sunda-1core", |fixture| edit_json(&mut fixture.tree, DEF, long));
+    assert_eq!(verdict(&ask(&["inspect"], &large).0), (Some("E124"), Some(4)));
+    assert_eq!(verdict(&ask(&["inspect", "--arch", "v3"], &large).0).0, Some("E203"));
     // A NeuronCore-v1 file is for no host that can be named (R22).
     let file = changed(&folder, "inf1-1core", |_| {});
     assert_eq!(ask(&["inspect"], &file).1, 0);
