@@ -62,17 +62,6 @@ impl Events for Whole {
         self.append(bytes)
     }
 
-    fn hole(&mut self, _: u64, length: u64) -> Result<(), Error> {
-        const ZEROS: [u8; 4096] = [0; 4096];
-        let mut left = length;
-        while left > 0 && self.open {
-            let piece = usize::try_from(left).map_or(ZEROS.len(), |left| left.min(ZEROS.len()));
-            self.append(&ZEROS[..piece])?;
-            left -= piece as u64;
-        }
-        Ok(())
-    }
-
     fn end(&mut self) -> Result<(), Error> {
         Ok(())
     }

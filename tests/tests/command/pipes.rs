@@ -89,6 +89,9 @@ fn a_named_pipe_is_opened_once() {
         assert!(errors.contains("cannot be"), "{words:?}: {errors}");
     }
     assert!(!cut.exists());
+    let output = fed(&["memory", "--staged", "--json"], &pipe, &[], &model);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((status(&output), document["error"]["code"].as_str()), (2, Some("C702")), "{document}");
     let output = run(["find".as_ref(), pipe.as_os_str()]);
     assert_eq!(status(&output), 2, "nothing was looked at: {output:?}");
 }

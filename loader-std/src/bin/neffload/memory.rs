@@ -9,7 +9,7 @@ use crate::files::{Named, Tour, expand};
 use crate::output::{Count, Document, Output, shown, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
-use loader_core::error::ContainerCode;
+use loader_core::error::{ContainerCode, Error, Stage};
 use loader_core::limits::Limits;
 use loader_std::file::{Buffers, Input};
 use loader_std::members::Unpacked;
@@ -117,15 +117,14 @@ fn measure(arguments: &MemoryArguments, page: Page, output: &Output) -> Vec<Meas
 
 /// Measures a file. That it cannot be read does not keep the others from being measured.
 fn one(file: &mut Named, staged: bool, page: Page, buffers: &mut Buffers) -> Measured {
-    let opened = file.open().and_then(|input| match input {
-        Input::Pipe(_) if staged => {
-            Err(Trouble::Usage("--staged reads a file twice; a pipe cannot be".to_owned()))
-        }
-        input => Ok(input),
-    });
+    let opened = file.open();
     let path = file.path.clone();
     let told = |trouble: &Trouble| Some(trouble.to_string());
     let (estimate, unread) = match opened {
+        Ok(Input::Pipe(_)) if staged => {
+            let why = format!("{}: --staged reads a file twice; a pipe cannot be", shown::path(&path));
+            (Err(Error::new(Stage::Tool, ContainerCode::NotSeekable).into()), Some(why))
+        }
         Ok(mut input) => {
             let estimate = Unpacked::read(&mut input, buffers, &Limits::DEFAULT, Estimate::wants)
                 .and_then(|members| Estimate::of(&members, page));

@@ -30,7 +30,7 @@ impl Trouble {
     pub(crate) fn refusal(&self) -> Refusal {
         match self {
             Self::Io { error, .. } => Refusal::unreadable(error),
-            Self::Usage(_) => Refusal::unreadable(&io::Error::from_raw_os_error(0)),
+            Self::Usage(what) => Refusal::unreadable(&io::Error::other(what.as_str())),
         }
     }
 
