@@ -48,6 +48,10 @@ impl Library {
             return Ok(RuntimeState::Child.check()?);
         }
         let mut session = self.lock();
+        // While another thread closes it, no device is taken.
+        if self.runtime.state() != RuntimeState::Start {
+            self.runtime.state().check()?;
+        }
         // A device that cannot be taken leaves the runtime as it was; a runtime that refuses, the device.
         let opened = if session.is_none() { Some(Session::open(&self.settings)?) } else { None };
         self.runtime.init()?;
