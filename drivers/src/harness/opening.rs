@@ -28,8 +28,8 @@ struct Found {
 }
 
 impl Supervisor {
-    /// What a path argument names; `None` if it is not the harness's concern.
-    fn known(&self, notice: &Notice, tgid: u32, path: PathAt) -> Option<Found> {
+    /// A path argument as a plain path from the root, and whether it ends with a slash.
+    fn whole_path(&self, notice: &Notice, tgid: u32, path: PathAt) -> Option<(String, bool)> {
         let mut bytes = [0u8; PATH];
         let missing = ProcessMemory::new(tgid).read(path.address, &mut bytes);
         let text = CStr::from_bytes_until_nul(&bytes[..PATH - missing]).ok()?.to_str().ok()?;
@@ -42,12 +42,31 @@ impl Supervisor {
             whole.push('/');
         }
         whole.push_str(text);
-        let known = paths::look_up(&paths::plain(&whole), &self.options, &self.shared.lock())?;
-        Some(Found { known, slash: text.ends_with('/') || text.ends_with("/.") })
+        Some((paths::plain(&whole).into_owned(), text.ends_with('/') || text.ends_with("/.")))
+    }
+
+    /// What a path argument names; `None` if it is not the harness's concern.
+    fn known(&self, notice: &Notice, tgid: u32, path: PathAt) -> Option<Found> {
+        let (path, slash) = self.whole_path(notice, tgid, path)?;
+        let known = paths::look_up(&path, &self.options, &self.shared.lock())?;
+        Some(Found { known, slash })
+    }
+
+    /// The same for a call that opens: the name of an open descriptor of a node is a name of the node.
+    fn opened(&mut self, notice: &Notice, tgid: u32, path: PathAt) -> Option<Found> {
+        if let Some(found) = self.known(notice, tgid, path) {
+            return Some(found);
+        }
+        let (path, slash) = self.whole_path(notice, tgid, path)?;
+        let (owner, fd) = paths::descriptor(&path)?;
+        let owner = owner.map_or(Some(tgid), procfs::process_of)?;
+        Some(Found { known: self.node_of(owner, fd)?, slash })
     }
 
     pub(super) fn open(&mut self, notice: &Notice, tgid: u32, path: PathAt, flags: i32) -> bool {
-        let Some(Found { known, slash }) = self.known(notice, tgid, path) else { return self.pass(notice) };
+        let follows = flags & (libc::O_NOFOLLOW | libc::O_PATH) == 0;
+        let found = if follows { self.opened(notice, tgid, path) } else { self.known(notice, tgid, path) };
+        let Some(Found { known, slash }) = found else { return self.pass(notice) };
         let exclusive = libc::O_CREAT | libc::O_EXCL;
         let errno = match known {
             Known::Directory => return self.pass(notice),
@@ -74,7 +93,7 @@ impl Supervisor {
         path: PathAt,
         (how, bytes): (u64, u64),
     ) -> bool {
-        if self.known(notice, tgid, path).is_none_or(|found| found.known == Known::Directory) {
+        if self.opened(notice, tgid, path).is_none_or(|found| found.known == Known::Directory) {
             return self.pass(notice);
         }
         let mut raw = [0u8; HOW];

@@ -51,6 +51,18 @@ pub(super) fn plain(path: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
+/// The process (`None`: the caller's) and the number in a name of an open descriptor.
+pub(super) fn descriptor(path: &str) -> Option<(Option<u32>, i32)> {
+    let (owner, number) = match path.strip_prefix("/dev/fd/") {
+        Some(number) => ("self", number),
+        None => path.strip_prefix("/proc/")?.rsplit_once("/fd/")?,
+    };
+    // Also `PID/task/TID`.
+    let owner = owner.rsplit('/').next()?;
+    let owner = if matches!(owner, "self" | "thread-self") { None } else { Some(owner.parse().ok()?) };
+    Some((owner, number.parse().ok()?))
+}
+
 /// What an absolute `path` names here; `None` if it is not the harness's concern.
 pub(super) fn look_up(path: &str, options: &Options, host: &Host) -> Option<Known> {
     let config = host.driver.config();
@@ -99,7 +111,19 @@ fn sysfs(rest: &str, config: &Config, host: &Host) -> Known {
 
 #[cfg(test)]
 mod tests {
-    use super::{index, plain};
+    use super::{descriptor, index, plain};
+
+    #[test]
+    fn names_of_descriptors() {
+        assert_eq!(descriptor("/proc/self/fd/7"), Some((None, 7)));
+        assert_eq!(descriptor("/dev/fd/0"), Some((None, 0)));
+        assert_eq!(descriptor("/proc/thread-self/fd/3"), Some((None, 3)));
+        assert_eq!(descriptor("/proc/12/fd/3"), Some((Some(12), 3)));
+        assert_eq!(descriptor("/proc/12/task/14/fd/3"), Some((Some(14), 3)));
+        for other in ["/proc/self/fd", "/proc/self/fd/x", "/proc/self/fdinfo/3", "/proc/x/fd/3", "/dev/fd/"] {
+            assert_eq!(descriptor(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn names_of_nodes() {

@@ -3,6 +3,7 @@
 use super::Neuron;
 use super::block::{Blocks, Table};
 use super::fault::Fault;
+use super::node::ATTEMPTS;
 use super::sys::Sys;
 use crate::abi::errno::{EINTR, EINVAL, ENOENT};
 use crate::abi::record::{
@@ -85,11 +86,16 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Neuron<S, B, L> {
                 raw.nc_id.set(ask.nc);
                 $(raw.$field.set($value);)*
                 raw.mem_handle.set(at);
+                let mut attempt = 1;
                 loop {
                     // SAFETY: the only address is that of `handle`, eight bytes that live through the call.
                     match unsafe { self.dev.call_with(request, &mut raw) } {
                         // Interrupted before it did anything: a grant stores its handle, which is never 0.
-                        Err(fault) if fault.errno() == Some(EINTR) && handle == 0 => {}
+                        Err(fault)
+                            if fault.errno() == Some(EINTR) && handle == 0 && attempt < ATTEMPTS =>
+                        {
+                            attempt += 1;
+                        }
                         done => break done?,
                     }
                 }

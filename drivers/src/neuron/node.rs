@@ -69,18 +69,23 @@ const REPEATABLE: [u32; 12] = [
     req::SEMAPHORE_READ,
 ];
 
+/// How often such a request is made at most: an EINTR that never ends is a refusal.
+pub(super) const ATTEMPTS: u32 = 8;
+
 impl<S: Sys> Node<S> {
     /// Makes a request, again after EINTR if that is harmless.
     ///
     /// # Safety
     /// As [`Sys::ioctl`], for as long as the call lasts.
     unsafe fn issue(&self, request: u32, argument: *mut u8) -> Result<(), Fault> {
+        let mut attempt = 1;
         loop {
             // SAFETY: the caller's promise is passed on unchanged.
             let raw = unsafe { self.sys.ioctl(self.fd, request, argument) };
-            if raw != -i64::from(EINTR) || !REPEATABLE.contains(&request) {
+            if raw != -i64::from(EINTR) || !REPEATABLE.contains(&request) || attempt == ATTEMPTS {
                 return Fault::check(request, raw);
             }
+            attempt += 1;
         }
     }
 

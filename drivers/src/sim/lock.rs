@@ -30,8 +30,12 @@ impl<T> Lock<T> for RefCell<T> {
     }
 
     fn with<R>(&self, action: impl FnOnce(&mut T) -> R) -> R {
+        // A call from within an action is the caller's fault. Where nothing may panic it waits for ever, as it does for the
+        // lock of several threads.
+        #[cfg(feature = "std")]
+        return action(&mut self.borrow_mut());
+        #[cfg(not(feature = "std"))]
         loop {
-            // A call from within an action waits for ever, as it does for the lock of several threads.
             if let Ok(mut value) = self.try_borrow_mut() {
                 return action(&mut value);
             }

@@ -371,6 +371,18 @@ def paths():
     equal(works(lane), 0, "openat2")
     os.close(lane)
     equal(name(libc.syscall(437, -100, NODE.encode(), how, ctypes.c_size_t(8))), "EINVAL")
+    first = os.open(NODE, os.O_WRONLY)
+    for path in ["/proc/self/fd/{}", "/dev/fd/{}", "/proc/thread-self/fd/{}", f"/proc/{os.getpid()}/fd/{{}}"]:
+        again = os.open(path.format(first), os.O_RDWR)
+        equal((works(again), tried(lambda: os.pread(again, 8, 0))), (0, "EINVAL"), path)
+        os.close(again)
+        equal(works(first), 0, path)
+    again = os.open(f"/proc/self/fd/{first}", os.O_WRONLY)
+    os.close(first)
+    equal(works(again), 0, "the first one closed")
+    os.close(again)
+    with open("/proc/self/exe", "rb") as plain, open(f"/proc/self/fd/{plain.fileno()}", "rb") as same:
+        equal(same.read(4), b"\x7fELF")
 
 
 def crowd():

@@ -131,6 +131,12 @@ fn interrupted_requests() {
             assert_eq!(status, 0, "{request:#x}: {}", document["verdict"]);
         }
     }
+    // One that never ends is a refusal.
+    for request in [req::DEVICE_BASIC_INFO, req::MEM_ALLOC_V2MT64, req::MEM_BUF_COPY64] {
+        let (status, document) = interrupted(request, 0).unwrap();
+        assert_eq!(status, 1, "{request:#x}: {}", document["verdict"]);
+        assert!(["D106", "D212"].contains(&code(&document)), "{request:#x}: {}", document["verdict"]);
+    }
     for request in [req::CRWL_NC_RANGE_MARK_EXT0, req::NC_RESET, req::NC_RESET_READY, req::CINIT_SET_STATE] {
         let (status, document) = interrupted(request, 1).unwrap();
         assert_eq!((status, code(&document)), (1, "D212"), "{request:#x}: {}", document["verdict"]);
