@@ -1,5 +1,6 @@
 //! `cargo xtask clients`: other people's programs against our `libnrt.so.1` (`tests/clients`).
 
+use crate::offline;
 use anyhow::{Context, Result, bail};
 use neffload_tests::{capi, fixture, workspace};
 use serde_json::Value;
@@ -79,12 +80,7 @@ impl Clients {
         let mut fetch = self.cargo(&package(name), &["fetch", "--quiet", "--locked"]);
         let output = fetch.output()?;
         if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            // A lock file that does not fit is a fault of this project, not of the network.
-            if said.contains("--locked") {
-                bail!("the lock file of the client {name} is out of date: {said}");
-            }
-            println!("skipped: the crates of the client {name} cannot be fetched: {}", said.trim());
+            offline::skip(&format!("the crates of the client {name} cannot be fetched"), &output.stderr)?;
         }
         Ok(output.status.success())
     }

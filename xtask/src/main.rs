@@ -7,6 +7,7 @@ mod errors;
 mod fixtures;
 mod fuzz;
 mod image;
+mod offline;
 mod readme;
 mod test;
 mod wheel;

@@ -1,5 +1,6 @@
 //! `cargo xtask wheel`: builds the Python wheel, installs it in a clean virtual environment, and runs its tests there.
 
+use crate::offline;
 use anyhow::{Context, Result, bail};
 use neffload_tests::{capi, python, shared, workspace};
 use std::env;
@@ -24,9 +25,9 @@ pub(crate) fn run(release: bool) -> Result<()> {
         return Ok(());
     }
     let inside = Inside { python: environment.join("bin").join("python"), target };
-    if !inside.pip().args(TOOLS).status()?.success() {
-        println!("skipped: pip cannot fetch {}", TOOLS.join(", "));
-        return Ok(());
+    let fetched = inside.pip().args(TOOLS).output()?;
+    if !fetched.status.success() {
+        return offline::skip(&format!("pip cannot fetch {}", TOOLS.join(", ")), &fetched.stderr);
     }
     let wheel = inside.build(&environment.join("bin").join("maturin"), &wheels, release)?;
     step(inside.pip().arg("--no-index").arg(&wheel), "pip")?;
