@@ -21,7 +21,7 @@ mod workspace;
 pub use digest::{Algorithm, DigestVerdict, Hasher, Order};
 pub use events::{DROPPED_SUFFIX, Entry, Events, Kind};
 pub use features::Features;
-pub use gzip::Layer;
+pub use gzip::{Inflate, Inflated, Layer, Oxide, Stop};
 pub use header::{HEADER_BYTES, Header, HeaderView, PAYLOAD_OFFSET, Uuid};
 pub use reader::{Digesting, Progress, Reader, Summary};
 pub use resident::Resident;
@@ -31,7 +31,7 @@ pub use table::{Member, MemberTable};
 pub use tar::Extent;
 pub use text::{Lossless, Text};
 pub use unpack::{drive, unpack};
-pub use workspace::{Layers, Workspace};
+pub use workspace::{AnyLayer, Layers, Workspace};
 
 /// What S1 found out about a file.
 #[derive(Clone, Copy, Debug)]

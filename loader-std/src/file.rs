@@ -1,6 +1,7 @@
 //! Files and pipes as sources, and the buffers of one pass over them.
 
-use loader_core::container::{Extent, Layer, Layers, Workspace};
+use crate::inflate::Zlib;
+use loader_core::container::{AnyLayer, Extent, Layer, Layers, Workspace};
 use loader_core::error::{Code, ContainerCode, Error, Stage};
 use loader_core::source::Source;
 use std::ffi::OsStr;
@@ -179,16 +180,27 @@ impl Source for Input {
 /// Decoders made when a file needs them, up to a number.
 #[derive(Debug)]
 struct GrowingLayers {
-    made: Vec<Layer>,
+    made: Vec<Layer<Zlib>>,
     most: usize,
 }
 
-impl Layers for GrowingLayers {
-    fn first(&mut self, count: usize) -> Option<&mut [Layer]> {
-        if self.made.len() < count && count <= self.most {
-            self.made.resize_with(count, Layer::new);
+impl GrowingLayers {
+    /// The decoders, at least those up to layer `at` if there may be so many.
+    fn up_to(&mut self, at: usize) -> &mut [Layer<Zlib>] {
+        if (self.made.len()..self.most).contains(&at) {
+            self.made.resize_with(at + 1, || Layer::with(Zlib::new()));
         }
-        self.made.get_mut(..count)
+        &mut self.made
+    }
+}
+
+impl Layers for GrowingLayers {
+    fn layer(&mut self, at: usize) -> Option<&mut AnyLayer> {
+        self.up_to(at).layer(at)
+    }
+
+    fn with_outer(&mut self, at: usize) -> Option<(&mut AnyLayer, &mut AnyLayer)> {
+        self.up_to(at).with_outer(at)
     }
 }
 
@@ -220,7 +232,7 @@ impl BufferSizes {
     /// Bytes of the decoders, windows included.
     #[must_use]
     pub const fn inflate_bytes(self) -> usize {
-        self.layers * size_of::<Layer>()
+        self.layers * (size_of::<Layer<Zlib>>() + Zlib::HEAP)
     }
 
     /// Bytes of the extents.

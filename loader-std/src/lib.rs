@@ -9,6 +9,7 @@ pub mod environment;
 pub mod file;
 pub mod find;
 pub mod growing;
+pub mod inflate;
 pub mod info;
 pub mod inspect;
 pub mod loader;

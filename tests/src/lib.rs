@@ -9,6 +9,7 @@ pub mod errors_page;
 pub mod fixtures;
 pub mod fuzz;
 pub mod generated;
+pub mod inflaters;
 pub mod json;
 pub mod lowering;
 pub mod payload;

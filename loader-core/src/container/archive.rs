@@ -6,9 +6,9 @@
 //! to the end of the window it stopped in, and damage found there goes before the tar reader's own result.
 
 use super::events::Events;
-use super::gzip::{Damage, HEADER_BYTES, Header, Layer, Seen, WINDOW};
+use super::gzip::{Damage, HEADER_BYTES, Header, Seen, WINDOW};
 use super::tar::{Tar, is_archive_fault};
-use super::workspace::{Layers, Workspace};
+use super::workspace::{AnyLayer, Layers, Workspace};
 use crate::error::{ContainerCode, Error, Stage};
 use crate::limits::Limits;
 
@@ -162,8 +162,8 @@ impl<'w> Archive<'w> {
         result
     }
 
-    fn layer(&mut self, at: usize) -> Option<&mut Layer> {
-        self.layers.first(at.checked_add(1)?)?.get_mut(at)
+    fn layer(&mut self, at: usize) -> Option<&mut AnyLayer> {
+        self.layers.layer(at)
     }
 
     /// Layers that still decode: while settling, only those up to the one that settles.
@@ -176,9 +176,7 @@ impl<'w> Archive<'w> {
 
     /// The innermost layer that can do something without more input.
     fn innermost_waiting(&mut self) -> Option<usize> {
-        let active = self.active();
-        let layers = self.layers.first(active)?;
-        layers.iter().rposition(Layer::waiting)
+        (0..self.active()).rev().find(|&at| self.layer(at).is_some_and(|layer| layer.waiting()))
     }
 
     /// Hands a layer's output to what comes after it, or has it make the rest of its output. Damage waits
@@ -209,7 +207,7 @@ impl<'w> Archive<'w> {
         // Probing happens once a layer and walking takes everything, so the output is taken apart here,
         // where both the layer and the archive can be borrowed.
         let Self { layers, tar, probe, phase, .. } = self;
-        let Some(layer) = layers.first(next).and_then(|layers| layers.get_mut(at)) else { return };
+        let Some(layer) = layers.layer(at) else { return };
         let mut used = layer.pending().len();
         let mut outcome = Ok(());
         match phase {
@@ -307,17 +305,16 @@ impl<'w> Archive<'w> {
 
     /// Feeds one layer from the one below it, or from the payload; returns how much it took.
     fn decode<E: Events>(&mut self, at: usize, input: Option<&[u8]>, events: &mut E) -> usize {
-        let Some(layers) = self.layers.first(at.saturating_add(1)) else { return 0 };
-        let Some((layer, below)) = layers.split_last_mut() else { return 0 };
-        let used = match (input, below.last_mut()) {
-            (Some(input), _) => layer.feed(input),
-            (None, Some(below)) => {
-                let input = below.pending();
-                let used = layer.feed(input.get(..layer.step()).unwrap_or(input));
-                below.taken(used);
-                used
-            }
-            (None, None) => 0,
+        let (layer, used) = if let Some(input) = input {
+            let Some(layer) = self.layers.layer(at) else { return 0 };
+            let used = layer.feed(input);
+            (layer, used)
+        } else {
+            let Some((layer, outer)) = self.layers.with_outer(at) else { return 0 };
+            let input = outer.pending();
+            let used = layer.feed(input.get(..layer.step()).unwrap_or(input));
+            outer.taken(used);
+            (layer, used)
         };
         if let Some(trailer) = layer.take_trailer() {
             self.sound &= trailer.report(events);

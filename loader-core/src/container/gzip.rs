@@ -2,9 +2,11 @@
 
 mod crc;
 mod header;
+mod inflate;
 mod layer;
 
 pub(crate) use header::{FIXED as HEADER_BYTES, Header, Seen};
+pub use inflate::{Inflate, Inflated, Oxide, Stop};
 pub(crate) use layer::Damage;
 pub use layer::Layer;
 

@@ -1,23 +1,38 @@
 //! Memory that reading an archive needs besides the arena.
 
-use super::gzip::Layer;
+use super::gzip::{Inflate, Layer};
 use super::tar::Extent;
 
-/// Decoders for nested gzip layers. One is enough for every known file.
+/// A layer with whichever decoder.
+pub type AnyLayer = Layer<dyn Inflate + Send>;
+
+/// Decoders for nested gzip layers, the outermost first. One is enough for every known file.
 pub trait Layers {
-    /// The first `count` decoders; `None` if there are not so many.
-    fn first(&mut self, count: usize) -> Option<&mut [Layer]>;
+    /// The decoder of layer `at`; `None` if there are not so many.
+    fn layer(&mut self, at: usize) -> Option<&mut AnyLayer>;
+
+    /// Layer `at`, and the one around it, whose output it reads.
+    fn with_outer(&mut self, at: usize) -> Option<(&mut AnyLayer, &mut AnyLayer)>;
 }
 
-impl Layers for [Layer] {
-    fn first(&mut self, count: usize) -> Option<&mut [Layer]> {
-        self.get_mut(..count)
+impl<I: Inflate + Send + 'static> Layers for [Layer<I>] {
+    fn layer(&mut self, at: usize) -> Option<&mut AnyLayer> {
+        self.get_mut(at).map(|layer| -> &mut AnyLayer { layer })
+    }
+
+    fn with_outer(&mut self, at: usize) -> Option<(&mut AnyLayer, &mut AnyLayer)> {
+        let (layer, around) = self.get_mut(..=at)?.split_last_mut()?;
+        Some((layer, around.last_mut()?))
     }
 }
 
-impl<const N: usize> Layers for [Layer; N] {
-    fn first(&mut self, count: usize) -> Option<&mut [Layer]> {
-        self.get_mut(..count)
+impl<I: Inflate + Send + 'static, const N: usize> Layers for [Layer<I>; N] {
+    fn layer(&mut self, at: usize) -> Option<&mut AnyLayer> {
+        self.as_mut_slice().layer(at)
+    }
+
+    fn with_outer(&mut self, at: usize) -> Option<(&mut AnyLayer, &mut AnyLayer)> {
+        self.as_mut_slice().with_outer(at)
     }
 }
 
@@ -25,7 +40,7 @@ impl<const N: usize> Layers for [Layer; N] {
 pub struct Workspace<'w> {
     /// One piece of the file. Not used for a source that is in memory. At least one byte; 64 KiB is good.
     pub input: &'w mut [u8],
-    /// Decoders; about 43 KiB each.
+    /// Decoders; about 43 KiB each with the core's own.
     pub layers: &'w mut (dyn Layers + Send),
     /// Names of extension records, in three equal parts: GNU long name, pax `path`, `GNU.sparse.name`.
     pub names: &'w mut [u8],

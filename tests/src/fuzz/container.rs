@@ -2,6 +2,7 @@
 
 use super::pieces;
 use crate::container::{File, GZIP_HEADER, gzip, tar};
+use crate::inflaters::agree;
 use crate::payload::with_buffers;
 use loader_core::container::{Digesting, Entry, Events, Header, HeaderView, Reader, guard};
 use loader_core::error::Error;
@@ -104,6 +105,7 @@ pub fn header(data: &[u8]) {
 pub fn gzip_stream(data: &[u8]) {
     let payload = [&GZIP_HEADER[..], data].concat();
     equal_ways(&File::new(2, payload).bytes());
+    agree(data, data.len().max(1));
 }
 
 /// A plain archive.

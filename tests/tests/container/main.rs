@@ -6,6 +6,7 @@ mod documents;
 mod guard;
 mod gzip;
 mod header;
+mod inflaters;
 mod members;
 mod preflight;
 mod streamed;

@@ -3,13 +3,9 @@
 use super::WINDOW;
 use super::crc::Crc32;
 use super::header::{Header, Seen};
+use super::inflate::{Inflate, Inflated, Oxide, Stop};
 use crate::container::events::Events;
 use crate::error::{ContainerCode, Error, Stage};
-use miniz_oxide::inflate::TINFLStatus;
-use miniz_oxide::inflate::core::DecompressorOxide;
-use miniz_oxide::inflate::core::inflate_flags::{
-    TINFL_FLAG_HAS_MORE_INPUT, TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF,
-};
 
 /// Deflate's window.
 const RING: usize = 32768;
@@ -69,9 +65,9 @@ impl Trailer {
     }
 }
 
-/// Decoder state of one gzip layer: about 43 KiB, made once and used for any number of files.
-pub struct Layer {
-    inflate: DecompressorOxide,
+/// Decoder state of one gzip layer: about 43 KiB with the core's own decoder, made once and used for any number of
+/// files.
+pub struct Layer<I: ?Sized = Oxide> {
     ring: [u8; RING],
     /// Where the next byte goes.
     end: usize,
@@ -96,14 +92,22 @@ pub struct Layer {
     members: u32,
     trailer: Option<Trailer>,
     after: bool,
+    inflate: I,
 }
 
 impl Layer {
-    /// A decoder at rest.
+    /// The core's own decoder at rest.
     #[must_use]
     pub fn new() -> Self {
+        Self::with(Oxide::new())
+    }
+}
+
+impl<I> Layer<I> {
+    /// A decoder at rest.
+    #[must_use]
+    pub const fn with(inflate: I) -> Self {
         Self {
-            inflate: DecompressorOxide::new(),
             ring: [0; RING],
             end: 0,
             start: 0,
@@ -120,9 +124,12 @@ impl Layer {
             members: 0,
             trailer: None,
             after: false,
+            inflate,
         }
     }
+}
 
+impl<I: Inflate + ?Sized> Layer<I> {
     /// Begins a stream whose first header has been read, and that may inflate to `limit` bytes.
     pub(crate) fn begin(&mut self, limit: u64) {
         self.fault = None;
@@ -136,7 +143,7 @@ impl Layer {
     }
 
     fn member(&mut self) {
-        self.inflate.init();
+        self.inflate.reset();
         self.full = false;
         (self.start, self.end, self.fresh) = (0, 0, true);
         self.crc = Crc32::new();
@@ -279,20 +286,14 @@ impl Layer {
         if self.end >= RING {
             (self.start, self.end, self.fresh) = (0, 0, false);
         }
-        let mut flags = TINFL_FLAG_HAS_MORE_INPUT;
-        if self.fresh {
-            // Positions in the ring are positions in the member: distances are checked against them.
-            flags |= TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
-        }
-        let (status, used, made) =
-            crate::boundary::inflate(&mut self.inflate, input, &mut self.ring, self.end, flags);
+        let Inflated { used, made, stop } = self.inflate.inflate(input, &mut self.ring, self.end, self.fresh);
         let within = self.produced(made);
-        self.full = within && status == TINFLStatus::HasMoreOutput;
-        match status {
+        self.full = within && stop == Stop::Ring;
+        match stop {
             _ if !within => self.fault = Some(Damage::Limit),
-            TINFLStatus::Done => self.state = State::Trailer { bytes: [0; 8], have: 0 },
-            TINFLStatus::NeedsMoreInput | TINFLStatus::HasMoreOutput => {}
-            _ => self.fault = Some(Damage::Deflate),
+            Stop::End => self.state = State::Trailer { bytes: [0; 8], have: 0 },
+            Stop::Input | Stop::Ring => {}
+            Stop::Damage => self.fault = Some(Damage::Deflate),
         }
         used
     }
@@ -316,7 +317,7 @@ impl Default for Layer {
     }
 }
 
-impl core::fmt::Debug for Layer {
+impl<I: ?Sized> core::fmt::Debug for Layer<I> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "Layer({} bytes out, {} members, {:?})", self.out, self.members, self.state)
     }

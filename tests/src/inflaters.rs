@@ -1,0 +1,70 @@
+//! The core's decoder of deflate data beside the hosts': whatever they are fed, they must say the same.
+
+use loader_core::container::{Inflate, Inflated, Oxide, Stop};
+use loader_std::inflate::Zlib;
+
+/// Deflate's window.
+const RING: usize = 32768;
+/// Output after which a comparison ends.
+const MOST: usize = 1 << 20;
+
+/// What a decoder made of a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decoded {
+    /// Its output.
+    pub out: Vec<u8>,
+    /// Bytes of input taken, where the stream ended well.
+    pub used: Option<usize>,
+    /// The data makes no sense.
+    pub damaged: bool,
+}
+
+/// Decodes `data` in pieces of `chunk` bytes.
+#[must_use]
+pub fn decoded(decoder: &mut dyn Inflate, data: &[u8], chunk: usize) -> Decoded {
+    let (mut ring, mut at, mut fresh) = ([0; RING], 0, true);
+    let mut all = Decoded { out: Vec::new(), used: None, damaged: false };
+    let mut taken = 0;
+    decoder.reset();
+    for mut piece in data.chunks(chunk) {
+        loop {
+            if at == RING {
+                (at, fresh) = (0, false);
+            }
+            let Inflated { used, made, stop } = decoder.inflate(piece, &mut ring, at, fresh);
+            all.out.extend_from_slice(&ring[at..at + made]);
+            at += made;
+            taken += used;
+            piece = &piece[used..];
+            match stop {
+                Stop::Ring if all.out.len() < MOST => {}
+                Stop::Input => break,
+                Stop::End => all.used = Some(taken),
+                Stop::Damage => all.damaged = true,
+                Stop::Ring => {}
+            }
+            if stop != Stop::Ring || all.out.len() >= MOST {
+                return all;
+            }
+        }
+    }
+    all
+}
+
+/// Compares the decoders; returns what the hosts' makes of the data.
+///
+/// The hosts' looks at a block's codes as a whole before it decodes with them, as the reference does: it refuses more
+/// than 286 and 30 codes and a block that cannot end, where the core's goes on to the first code that makes no sense.
+/// What it refuses the core's may therefore read further in, never otherwise.
+///
+/// # Panics
+/// If they differ in anything else.
+pub fn agree(data: &[u8], chunk: usize) -> Decoded {
+    let (core, host) = (decoded(&mut Oxide::new(), data, chunk), decoded(&mut Zlib::new(), data, chunk));
+    if host.damaged {
+        assert!(core.out.starts_with(&host.out), "the core's decoder lacks output");
+    } else {
+        assert!(core == host, "the decoders differ: {} and {} bytes", core.out.len(), host.out.len());
+    }
+    host
+}
