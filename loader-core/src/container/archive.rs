@@ -328,14 +328,14 @@ impl<'w> Archive<'w> {
     }
 
     /// While settling: what `at` decodes from here on does not count any more.
-    fn satisfied(&mut self, at: usize) -> bool {
+    fn satisfied(&mut self, at: usize, damage: Damage) -> bool {
         let Phase::Settle { layer, target, .. } = self.phase else { return false };
-        layer == at && self.layer(at).is_some_and(|layer| layer.out() > target)
+        layer == at && self.layer(at).is_some_and(|layer| damage.voids_none_before(layer.out(), target))
     }
 
     fn damaged<E: Events>(&mut self, at: usize, damage: Damage, events: &mut E) {
         if let Phase::Settle { result, .. } = self.phase
-            && self.satisfied(at)
+            && self.satisfied(at, damage)
         {
             if damage != Damage::Limit {
                 events.note(refuse(ContainerCode::WAfterEnd));
@@ -345,7 +345,7 @@ impl<'w> Archive<'w> {
         }
         let top = self.depth.saturating_sub(1);
         let out = self.layer(top).map_or(0, |layer| layer.out());
-        let opened = !matches!(self.phase, Phase::Probe) && self.tar.opened() && out > WINDOW;
+        let opened = !matches!(self.phase, Phase::Probe) && self.tar.opened() && damage.voids_none_before(out, WINDOW);
         let code = match (damage, opened) {
             (Damage::Limit, _) => {
                 let over = refuse(ContainerCode::InflatedLimit).numbers(self.limits.inflated_bytes, 0);

@@ -181,10 +181,41 @@ fn container_windows_damage_behind_the_last_needed_window() {
     let cut = gz.len() - 8 - 600;
     let judged = payload(gz[..cut].to_vec());
     judged.refused(2, "Failed to open NEFF truncated gzip input");
-    // One more byte than the window makes it complete.
-    let judged = payload(gz[..gz.len() - 8 - 511].to_vec());
-    assert_eq!(judged.names(), [b"neff.json"]);
-    assert_eq!(judged.notes, ["W704"]);
+    // The window's last byte makes it complete, and what the input has no byte of does not matter.
+    let gz = stored(&tar);
+    for more in [0, 6] {
+        let judged = payload(gz[..WINDOW_STORED + more].to_vec());
+        assert_eq!(judged.names(), [b"neff.json"], "{more} bytes more");
+        assert_eq!(judged.notes, ["W704"], "{more} bytes more");
+    }
+    // A block that makes no sense right behind a full window voids it.
+    let broken = [&gz[..WINDOW_STORED], &[6]].concat();
+    payload(broken).refused(2, "Failed to open NEFF gzip decompression failed");
+}
+
+/// Bytes that [`stored`] takes for the first window.
+const WINDOW_STORED: usize = 10 + 2 * (5 + 32768);
+
+/// A gzip member in stored blocks of half a window.
+fn stored(data: &[u8]) -> Vec<u8> {
+    let mut out = GZIP_HEADER.to_vec();
+    for block in data.chunks(32768) {
+        let len = u16::try_from(block.len()).unwrap();
+        out.push(0);
+        out.extend_from_slice(&len.to_le_bytes());
+        out.extend_from_slice(&(!len).to_le_bytes());
+        out.extend_from_slice(block);
+    }
+    out
+}
+
+#[test]
+fn container_windows_an_end_right_behind_a_window_is_the_next_ones() {
+    let gz = stored(&archive_ending_at(70_144));
+    for (missing, text) in [(1, "Failed to open NEFF"), (0, "failure while reading NEFF metadata")] {
+        let judged = payload(gz[..WINDOW_STORED - missing].to_vec());
+        judged.refused(2, &format!("{text} truncated gzip input"));
+    }
 }
 
 #[test]
