@@ -58,7 +58,8 @@ impl Package {
 pub enum DigestForm {
     /// As computed.
     Plain,
-    /// Each 4-byte word reversed, as compilers from 2.21 on store the MD5.
+    /// Each 4-byte word reversed, as compilers from 2.21 on store the MD5. There is no such form of a SHA-256: package 1
+    /// stores it as computed.
     Swapped,
 }
 
@@ -134,6 +135,11 @@ pub enum PackError {
         /// The member.
         name: Vec<u8>,
     },
+    /// No reader would find the member under its name.
+    Unreadable {
+        /// The member.
+        name: Vec<u8>,
+    },
     /// A header value is longer than its field.
     TooLong {
         /// The field.
@@ -162,6 +168,11 @@ impl fmt::Display for PackError {
             Self::DoesNotFit { name } => {
                 write!(f, "{}: does not fit a header of this tar dialect", name.escape_ascii())
             }
+            Self::Unreadable { name } => write!(
+                f,
+                "{}: no reader would find a member of this name; names are not empty, end with no slash, hold no NUL and are shorter than 1 MiB",
+                shortened(name)
+            ),
             Self::TooLong { field, limit } => write!(f, "{field}: at most {limit} bytes"),
             Self::SizeChanged { name } => {
                 write!(f, "{}: its size changed while it was read", name.escape_ascii())
@@ -171,6 +182,15 @@ impl fmt::Display for PackError {
             }
             Self::BadInfo(what) => f.write_str(what),
         }
+    }
+}
+
+/// The beginning of a name that may be long.
+fn shortened(name: &[u8]) -> String {
+    const MOST: usize = 200;
+    match name.get(..MOST) {
+        Some(start) => format!("{}...", start.escape_ascii()),
+        None => name.escape_ascii().to_string(),
     }
 }
 
@@ -260,7 +280,7 @@ impl<W: Write + Seek> Packer<W> {
     /// Adds a member of `size` bytes read from `content`.
     ///
     /// # Errors
-    /// [`PackError::DoesNotFit`], [`PackError::SizeChanged`], [`PackError::Io`].
+    /// [`PackError::DoesNotFit`], [`PackError::Unreadable`], [`PackError::SizeChanged`], [`PackError::Io`].
     pub fn member(&mut self, name: &[u8], size: u64, content: &mut dyn Read) -> Result<(), PackError> {
         let head = tar::member_head(name, size, &self.options)?;
         self.tar_write(&head)?;

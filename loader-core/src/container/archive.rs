@@ -345,7 +345,8 @@ impl<'w> Archive<'w> {
         }
         let top = self.depth.saturating_sub(1);
         let out = self.layer(top).map_or(0, |layer| layer.out());
-        let opened = !matches!(self.phase, Phase::Probe) && self.tar.opened() && damage.voids_none_before(out, WINDOW);
+        let opened =
+            !matches!(self.phase, Phase::Probe) && self.tar.opened() && damage.voids_none_before(out, WINDOW);
         let code = match (damage, opened) {
             (Damage::Limit, _) => {
                 let over = refuse(ContainerCode::InflatedLimit).numbers(self.limits.inflated_bytes, 0);

@@ -145,7 +145,7 @@ impl HeaderFields {
         put(0x020, &self.minor.to_le_bytes());
         put(0x028, &self.build);
         put(0x0A8, &self.num_tpb.to_le_bytes());
-        put(0x0AC, &stored(digest, options.digest_form));
+        put(0x0AC, &stored(digest, options));
         put(0x0CC, &uuid);
         put(0x0DC, &self.name);
         put(0x1DC, &self.requested_tpb_count.to_le_bytes());

@@ -33,8 +33,21 @@ pub struct PaxTimes {
     pub modified: u64,
 }
 
+/// Longest name that readers take from a header of its own, the NUL or the record around it included (container.md
+/// §11.4).
+const NAME_LIMIT: usize = 1 << 20;
+/// Most that goes around a name in a pax header: the other records that are written here, and the record's own frame.
+const PAX_FRAME: usize = 256;
+
 /// Everything before a member's content: special headers and its own header.
 pub(super) fn member_head(name: &[u8], size: u64, options: &Options) -> Result<Vec<u8>, PackError> {
+    // Readers take an entry whose name ends with a slash as a folder, and a NUL as the name's end.
+    if name.is_empty() || name.ends_with(b"/") || name.contains(&0) || name.len() + PAX_FRAME > NAME_LIMIT {
+        return Err(PackError::Unreadable { name: name.to_vec() });
+    }
+    // They drop one `./` in front of a name.
+    let dotted = name.starts_with(b"./").then(|| [b"./", name].concat());
+    let name = dotted.as_deref().unwrap_or(name);
     match options.dialect {
         Dialect::Gnu => Ok(gnu_head(name, size, &options.owner)),
         Dialect::Ustar => {
@@ -113,12 +126,13 @@ fn pax_record(key: &[u8], value: &[u8]) -> Vec<u8> {
     [length.to_string().as_bytes(), b" ", key, b"=", value, b"\n"].concat()
 }
 
-/// (prefix, name) for the ustar fields: the last slash that makes both fit.
+/// (prefix, name) for the ustar fields: the last single slash that makes both fit. Readers put one between them.
 fn split(name: &[u8]) -> Split<'_> {
     if name.len() <= NAME_FIELD {
         return Some((b"", name));
     }
-    let slashes = (1..name.len()).rev().filter(|&at| name[at] == b'/');
+    let single = |at: usize| name[at] == b'/' && name[at - 1] != b'/' && name.get(at + 1) != Some(&b'/');
+    let slashes = (1..name.len()).rev().filter(|&at| single(at));
     slashes
         .map(|at| (&name[..at], &name[at + 1..]))
         .find(|(prefix, rest)| prefix.len() <= PREFIX_FIELD && (1..=NAME_FIELD).contains(&rest.len()))
@@ -197,6 +211,8 @@ mod tests {
         let name = [&[b'd'; 120][..], b"/", &[b'f'; 90]].concat();
         assert_eq!(split(&name).map(|(prefix, rest)| (prefix.len(), rest.len())), Some((120, 90)));
         assert!(split(&[b'x'; 101]).is_none());
+        let doubled = [&[b'd'; 90][..], b"//", &[b'f'; 90]].concat();
+        assert!(split(&doubled).is_none());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The payload window: counts and digests every byte on its way to the file.
 
-use super::{DigestForm, Package};
+use super::{DigestForm, Options, Package};
 use md5::Md5;
 use sha2::{Digest, Sha256};
 use std::io::{self, Read, Write};
@@ -63,9 +63,11 @@ impl<W: Write> Write for Window<W> {
 }
 
 /// The digest as the header stores it.
-pub(super) fn stored(digest: &[u8], form: DigestForm) -> Vec<u8> {
-    match form {
-        DigestForm::Plain => digest.to_vec(),
-        DigestForm::Swapped => digest.chunks(4).flat_map(|word| word.iter().rev().copied()).collect(),
+pub(super) fn stored(digest: &[u8], options: &Options) -> Vec<u8> {
+    match (options.package, options.digest_form) {
+        (Package::Sha256, _) | (_, DigestForm::Plain) => digest.to_vec(),
+        (Package::Md5, DigestForm::Swapped) => {
+            digest.chunks(4).flat_map(|word| word.iter().rev().copied()).collect()
+        }
     }
 }

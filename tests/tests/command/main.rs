@@ -11,6 +11,7 @@ mod load;
 mod pack;
 mod pipes;
 mod plan;
+mod repack;
 mod rules;
 mod shell;
 mod shortage;

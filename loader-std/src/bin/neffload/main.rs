@@ -24,6 +24,7 @@ mod memory;
 mod output;
 mod pack;
 mod plan;
+mod replace;
 mod report;
 mod shell;
 mod trouble;

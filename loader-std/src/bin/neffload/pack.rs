@@ -8,6 +8,7 @@ mod source;
 use crate::Answer;
 use crate::arguments::number;
 use crate::output::{Document, Output, shown, total};
+use crate::replace::replace;
 use crate::trouble::Trouble;
 use choices::{Choices, LeftOut};
 use clap::{Args, ValueEnum};
@@ -16,7 +17,6 @@ use loader_std::pack::{
     is_debug_member,
 };
 use source::Source;
-use std::fs::File;
 use std::io::{self, BufWriter, Cursor, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ struct HeaderArguments {
     build: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Order {
     Plain,
     Swapped,
@@ -110,6 +110,10 @@ fn uuid(text: &str) -> Result<[u8; 16], String> {
 
 /// Runs `pack`.
 pub(crate) fn run(arguments: &PackArguments, output: &mut Output) -> Result<Answer, Trouble> {
+    if arguments.package == 1 && arguments.digest_order == Some(Order::Swapped) {
+        let text = "--digest-order swapped is a form of the MD5 in package 2; package 1 stores its SHA-256 as computed";
+        return Err(Trouble::Usage(text.to_owned()));
+    }
     let mut source = match Source::open(&arguments.source, output)? {
         Ok(source) => source,
         Err(refusal) => return refused(arguments, &refusal, output),
@@ -185,8 +189,10 @@ fn write(
         io::stdout().lock().write_all(file.get_ref())?;
         return Ok(result);
     }
-    let file = BufWriter::with_capacity(1 << 20, File::create(&arguments.out)?);
-    write_members(source, arguments.no_debug, Packer::new(file, options.clone())?, told)
+    replace(&arguments.out, |file| {
+        let file = BufWriter::with_capacity(1 << 20, file);
+        write_members(source, arguments.no_debug, Packer::new(file, options.clone())?, told)
+    })
 }
 
 fn write_members<W: Write + Seek>(
