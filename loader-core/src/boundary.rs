@@ -3,22 +3,23 @@
 //! length where it makes small code. Each is a function of its own and never inlined, so that an audit of an
 //! image finds by their names what may panic, and that it is none of ours.
 
+use core::ops::Range;
 use md5::{Digest, Md5};
 use miniz_oxide::inflate::TINFLStatus;
-use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
+use miniz_oxide::inflate::core::{DecompressorOxide, decompress_with_limit};
 use serde::Deserialize;
 use sha2::Sha256;
 
-/// One step of the inflater over a ring of a power of two bytes.
+/// One step of the inflater to a place in a ring of a power of two bytes.
 #[inline(never)]
 pub(crate) fn inflate(
     state: &mut DecompressorOxide,
     input: &[u8],
     ring: &mut [u8],
-    at: usize,
+    place: Range<usize>,
     flags: u32,
 ) -> (TINFLStatus, usize, usize) {
-    decompress(state, input, ring, at, flags)
+    decompress_with_limit(state, input, ring, place.start, place.len(), flags)
 }
 
 /// A validated JSON text as a value; `None` if it has another shape.

@@ -3,6 +3,7 @@
 
 use loader_core::container::{Inflate, Inflated, Stop};
 use std::fmt;
+use std::ops::Range;
 use zlib_rs::{InflateFlush, Status};
 
 /// Deflate's window, as a power of two.
@@ -33,8 +34,8 @@ impl Inflate for Zlib {
         self.0.reset(false);
     }
 
-    fn inflate(&mut self, input: &[u8], ring: &mut [u8], at: usize, _fresh: bool) -> Inflated {
-        let room = ring.get_mut(at..).unwrap_or_default();
+    fn inflate(&mut self, input: &[u8], ring: &mut [u8], place: Range<usize>, _fresh: bool) -> Inflated {
+        let room = ring.get_mut(place).unwrap_or_default();
         let before = (self.0.total_in(), self.0.total_out());
         let status = self.0.decompress(input, room, InflateFlush::NoFlush);
         // No more than the lengths of the two slices.
@@ -42,7 +43,7 @@ impl Inflate for Zlib {
             ((self.0.total_in() - before.0) as usize, (self.0.total_out() - before.1) as usize);
         let stop = match status {
             Ok(Status::StreamEnd) => Stop::End,
-            Ok(Status::Ok | Status::BufError) if made == room.len() => Stop::Ring,
+            Ok(Status::Ok | Status::BufError) if made == room.len() => Stop::Room,
             Ok(Status::Ok | Status::BufError) => Stop::Input,
             Err(_) => Stop::Damage,
         };

@@ -31,19 +31,19 @@ pub fn decoded(decoder: &mut dyn Inflate, data: &[u8], chunk: usize) -> Decoded 
             if at == RING {
                 (at, fresh) = (0, false);
             }
-            let Inflated { used, made, stop } = decoder.inflate(piece, &mut ring, at, fresh);
+            let Inflated { used, made, stop } = decoder.inflate(piece, &mut ring, at..RING, fresh);
             all.out.extend_from_slice(&ring[at..at + made]);
             at += made;
             taken += used;
             piece = &piece[used..];
             match stop {
-                Stop::Ring if all.out.len() < MOST => {}
+                Stop::Room if all.out.len() < MOST => {}
                 Stop::Input => break,
                 Stop::End => all.used = Some(taken),
                 Stop::Damage => all.damaged = true,
-                Stop::Ring => {}
+                Stop::Room => {}
             }
-            if stop != Stop::Ring || all.out.len() >= MOST {
+            if stop != Stop::Room || all.out.len() >= MOST {
                 return all;
             }
         }

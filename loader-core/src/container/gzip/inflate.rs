@@ -1,5 +1,6 @@
 //! Raw deflate data (RFC 1951) into a ring: what a decoder has to offer, and the one that the core brings along.
 
+use core::ops::Range;
 use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::DecompressorOxide;
 use miniz_oxide::inflate::core::inflate_flags::{
@@ -11,8 +12,8 @@ use miniz_oxide::inflate::core::inflate_flags::{
 pub enum Stop {
     /// All input is taken and what it decodes to is written.
     Input,
-    /// The ring is written to its end, and there may be more to write without further input.
-    Ring,
+    /// The place is full, and there may be more to write without further input.
+    Room,
     /// The stream is complete; input behind its last byte was not taken.
     End,
     /// No decoder can go on here. What came before is written.
@@ -38,10 +39,10 @@ pub trait Inflate {
     /// Forgets everything: the next input begins a stream.
     fn reset(&mut self);
 
-    /// Decodes from `input` to `ring` from `at` on, up to the ring's end. The ring has the length of deflate's
-    /// window, 32,768 bytes, and holds what was written before; while it is `fresh`, it has not been full in this
-    /// stream, and what lies behind `at` is no part of it.
-    fn inflate(&mut self, input: &[u8], ring: &mut [u8], at: usize, fresh: bool) -> Inflated;
+    /// Decodes from `input` to that `place` in `ring`. The ring has the length of deflate's window, 32,768 bytes, and
+    /// holds what was written before; while it is `fresh`, it has not been full in this stream, and what lies behind
+    /// the place's start is no part of it.
+    fn inflate(&mut self, input: &[u8], ring: &mut [u8], place: Range<usize>, fresh: bool) -> Inflated;
 }
 
 /// The core's own decoder: 10 KiB, no heap, no `unsafe`.
@@ -61,14 +62,14 @@ impl Inflate for Oxide {
         self.0.init();
     }
 
-    fn inflate(&mut self, input: &[u8], ring: &mut [u8], at: usize, fresh: bool) -> Inflated {
+    fn inflate(&mut self, input: &[u8], ring: &mut [u8], place: Range<usize>, fresh: bool) -> Inflated {
         // Positions in a fresh ring are positions in the stream: distances are checked against them.
         let check = if fresh { TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF } else { 0 };
         let flags = TINFL_FLAG_HAS_MORE_INPUT | check;
-        let (status, used, made) = crate::boundary::inflate(&mut self.0, input, ring, at, flags);
+        let (status, used, made) = crate::boundary::inflate(&mut self.0, input, ring, place, flags);
         let stop = match status {
             TINFLStatus::NeedsMoreInput => Stop::Input,
-            TINFLStatus::HasMoreOutput => Stop::Ring,
+            TINFLStatus::HasMoreOutput => Stop::Room,
             TINFLStatus::Done => Stop::End,
             _ => Stop::Damage,
         };

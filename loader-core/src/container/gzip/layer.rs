@@ -10,12 +10,6 @@ use crate::error::{ContainerCode, Error, Stage};
 /// Deflate's window.
 const RING: usize = 32768;
 
-/// No byte of deflate data makes more bytes than this: four matches of the greatest length, two bits each.
-const MOST_PER_BYTE: u64 = 4 * 258;
-
-/// Bytes of input that the decoder may hold back, undecoded.
-const HELD_BACK: u64 = 8;
-
 /// What ends a layer's output early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Damage {
@@ -181,15 +175,11 @@ impl<I: Inflate + ?Sized> Layer<I> {
     }
 
     /// How much input may be given at a time so that the byte that begins the next decoding window is not
-    /// passed unseen, however the input is cut.
+    /// passed unseen, however the input is cut: output stops at the end of each window, and from there on every
+    /// byte of input is taken by itself until there is more.
     pub(crate) fn step(&self) -> usize {
-        if !matches!(self.state, State::Deflate) {
-            return usize::MAX;
-        }
-        let ahead =
-            crate::bytes::pieces(self.out, WINDOW).max(1).saturating_mul(WINDOW).saturating_sub(self.out);
-        let step = (ahead / MOST_PER_BYTE).saturating_sub(HELD_BACK).max(1);
-        usize::try_from(step).unwrap_or(1)
+        let between_windows = self.out > 0 && self.out.is_multiple_of(WINDOW);
+        if between_windows && matches!(self.state, State::Deflate) { 1 } else { usize::MAX }
     }
 
     /// Input that was needed to see that the window which `out` has left is complete: up to the first byte
@@ -299,13 +289,16 @@ impl<I: Inflate + ?Sized> Layer<I> {
         if self.end >= RING {
             (self.start, self.end, self.fresh) = (0, 0, false);
         }
-        let Inflated { used, made, stop } = self.inflate.inflate(input, &mut self.ring, self.end, self.fresh);
+        let window = WINDOW.saturating_sub(self.out.checked_rem(WINDOW).unwrap_or(0));
+        let room = usize::try_from(window).unwrap_or(RING);
+        let place = self.end..self.end.saturating_add(room).min(RING);
+        let Inflated { used, made, stop } = self.inflate.inflate(input, &mut self.ring, place, self.fresh);
         let within = self.produced(made);
-        self.full = within && stop == Stop::Ring;
+        self.full = within && stop == Stop::Room;
         match stop {
             _ if !within => self.fault = Some(Damage::Limit),
             Stop::End => self.state = State::Trailer { bytes: [0; 8], have: 0 },
-            Stop::Input | Stop::Ring => {}
+            Stop::Input | Stop::Room => {}
             Stop::Damage => self.fault = Some(Damage::Deflate),
         }
         used

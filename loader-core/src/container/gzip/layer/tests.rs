@@ -133,3 +133,28 @@ fn the_limit_is_kept_to_the_byte() {
         assert_eq!(run(0, chunk), (0, Some(Damage::Limit)));
     }
 }
+
+/// Small steps are for the places between windows alone: what a layer costs grows with its bytes.
+#[test]
+fn steps_are_few() {
+    let mut layer = Layer::new();
+    layer.begin(u64::MAX);
+    let data: Vec<u8> = (0..20)
+        .flat_map(|_| {
+            let mut block = stored(&[1; 50_000]);
+            block.truncate(block.len() - 8);
+            block[0] = 0;
+            block
+        })
+        .collect();
+    let (mut piece, mut steps) = (&data[..], 0);
+    while !piece.is_empty() || layer.waiting() {
+        let used = layer.feed(&piece[..layer.step().min(piece.len())]);
+        layer.taken(usize::MAX);
+        piece = &piece[used..];
+        steps += 1;
+    }
+    assert_eq!(layer.out(), 1_000_000);
+    // A million bytes fill 31 rings, and a step or two more lie between two of 16 windows.
+    assert!(steps < 100, "{steps} steps");
+}
