@@ -26,19 +26,27 @@ pub struct Found {
     pub size: u64,
 }
 
-/// Calls `found` for every place where a NEFF begins, in file order. Its answer says whether what was
-/// found is whole, and is passed over; otherwise the search goes on right behind its first byte.
+/// How often a carrier's bytes may be read for what turns out to be no whole NEFF, beside [`FREE`].
+const TIMES: u64 = 4;
+/// Bytes that may be read so however small the carrier is.
+const FREE: u64 = 64 << 20;
+
+/// Calls `found` for every place where a NEFF begins, in file order, with the bytes that were read already for
+/// refused ones if those are too many: headers that overlap would else be judged by all bytes behind each of them.
+/// Its answer says whether what was found is whole, and is passed over; otherwise the search goes on right behind its
+/// first byte.
 ///
 /// # Errors
 /// The source's refusal to be read, or `found`'s.
 pub fn find<E: From<loader_core::error::Error>>(
     source: &mut FileSource,
-    mut found: impl FnMut(Found) -> Result<bool, E>,
+    mut found: impl FnMut(Found, Option<u64>) -> Result<bool, E>,
     mut progress: impl FnMut(u64),
 ) -> Result<(), E> {
     let size = source.len().unwrap_or(0);
     let mut window = vec![0; WINDOW + NEEDED];
-    let mut at = 0u64;
+    let (mut at, mut refused) = (0u64, 0u64);
+    let most = size.saturating_mul(TIMES).saturating_add(FREE);
     while at < size {
         let have = fill(source, at, &mut window)?;
         let (end, mut from) = (have.min(WINDOW), 0);
@@ -47,11 +55,13 @@ pub fn find<E: From<loader_core::error::Error>>(
         while let Some(near) = candidate(&window[..have], from, end) {
             let offset = at + near as u64;
             let neff = judge(&window[near..have], size - offset).map(|size| Found { offset, size });
-            if let Some(neff) = neff
-                && found(neff)?
-            {
-                next = offset + neff.size;
-                break;
+            if let Some(neff) = neff {
+                let spent = Some(refused).filter(|&refused| refused > most);
+                if found(neff, spent)? {
+                    next = offset + neff.size;
+                    break;
+                }
+                refused = refused.saturating_add(if spent.is_none() { neff.size } else { 0 });
             }
             from = near + 1;
         }

@@ -80,6 +80,7 @@ codes! {
 
         StoreFull = 'C' 601, Resource, "fail to allocate memory({a}) for file {name}", "room for the whole member", "Give a larger store, or stream the file.";
         FileNotFound = 'C' 602, Invalid, "file not found {name} in NEFF", "a member of that name", "`neffload members FILE` lists what is there.";
+        Unjudged = 'C' 603, Resource, "not judged: {a} bytes were read already for refused files that overlap", "files that do not overlap", "`neffload verify FILE@OFFSET` judges it by itself.";
 
         Read = 'C' 701, Failure, "the file cannot be read (errno {a})", "a file that can be read", "Check its path, its permissions and the disk.";
         NotSeekable = 'C' 702, Invalid, "a pipe cannot be read twice, which streamed mode needs", "a file", "Give a file, or load it resident.";

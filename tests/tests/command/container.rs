@@ -236,6 +236,35 @@ fn find_reads_a_carrier_of_false_headers_once() {
     assert_eq!(answer["found"][0]["offset"], at);
 }
 
+/// Headers whose payloads all reach to the carrier's end: judging each by its digest would take a time that grows with
+/// the square of their number.
+#[test]
+fn find_does_not_judge_overlapping_headers_without_end() {
+    let scratch = Scratch::new("find-overlap");
+    let path = scratch.join("overlap.bin");
+    const EACH: usize = 1536;
+    let mut bytes = vec![0; 1500 * EACH];
+    let all = bytes.len();
+    for (at, head) in (0..).step_by(EACH).zip(bytes.chunks_mut(EACH)) {
+        (head[0], head[9], head[24]) = (2, 4, 1);
+        head[16..24].copy_from_slice(&((all - at - 1024) as u64).to_le_bytes());
+        head[1024..1027].copy_from_slice(&[0x1F, 0x8B, 8]);
+    }
+    std::fs::write(&path, &bytes).unwrap();
+    let answer = document(&run(arguments(&["find", "--json"], &[&path])));
+    let found = answer["found"].as_array().unwrap();
+    assert_eq!(found.len(), 1500);
+    let code = |at: usize| found[at]["verdict"]["code"].as_str().unwrap();
+    assert_ne!(code(0), "C603");
+    assert_eq!(code(1499), "C603");
+    let judged = found.iter().take_while(|found| found["verdict"]["code"] != "C603");
+    let read: u64 = judged.map(|found| found["size"].as_u64().unwrap()).sum();
+    let most = 4 * all as u64 + (64 << 20);
+    assert!((most..most + all as u64 + 1).contains(&read), "{read} bytes were read, {most} may be");
+    let text = run(arguments(&["find"], &[&path]));
+    assert!(String::from_utf8_lossy(&text.stdout).contains("not judged"));
+}
+
 /// A stored zip of one entry: local header, the bytes as they are, central directory, end.
 fn stored_zip(name: &str, bytes: &[u8]) -> Vec<u8> {
     let crc = neffload_tests::container::crc32(bytes).to_le_bytes();

@@ -6,7 +6,7 @@ use crate::inspect::NoNames;
 use crate::output::{Align, Count, Document, Output, Paint, Size, Table, shown, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
-use loader_core::error::Error;
+use loader_core::error::{ContainerCode, Error, Stage};
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
 use loader_core::source::Source;
@@ -28,6 +28,7 @@ pub(crate) struct FindArguments {
 /// Runs `find`.
 pub(crate) fn run(arguments: &FindArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let (mut rows, mut count): (Vec<Value>, u64) = (Vec::new(), 0);
+    let (mut all, json) = (0, output.json());
     let columns =
         [("offset", Align::Right), ("size", Align::Right), ("", Align::Left), ("where", Align::Left)];
     let mut table = Table::new(&columns);
@@ -37,9 +38,16 @@ pub(crate) fn run(arguments: &FindArguments, output: &mut Output) -> Result<Answ
         let path = file.path.clone();
         count += 1;
         let searched = search(&mut file, output, |found, seen| {
-            rows.push(row(&path, found, seen));
-            let (word, paint) =
-                if seen.accepted() { ("accepted", Paint::Good) } else { ("refused", Paint::Bad) };
+            all += 1;
+            if json {
+                rows.push(row(&path, found, seen));
+                return;
+            }
+            let (word, paint) = match seen {
+                Ok(seen) if seen.accepted() => ("accepted", Paint::Good),
+                Ok(_) => ("refused", Paint::Bad),
+                Err(_) => ("not judged", Paint::Bad),
+            };
             let place = format!("{}@{}", shown::path(&path), found.offset);
             table.row([found.offset.to_string(), Size(found.size).to_string(), word.to_owned(), place]);
             table.paint(2, paint);
@@ -52,12 +60,12 @@ pub(crate) fn run(arguments: &FindArguments, output: &mut Output) -> Result<Answ
     let failed = unread.len();
     if output.json() {
         output.document(Document::new("find").set("found", rows).set("unreadable", unread))?;
-    } else if rows.is_empty() {
+    } else if all == 0 {
         output.line(format_args!("nothing in {}", Count(count, "file")))?;
     } else {
         output.table(&table)?;
         if count > 1 {
-            let found = Count(rows.len() as u64, "NEFF");
+            let found = Count(all, "NEFF");
             output.line(format_args!("{found} in {}", Count(count, "file")))?;
         }
     }
@@ -67,17 +75,24 @@ pub(crate) fn run(arguments: &FindArguments, output: &mut Output) -> Result<Answ
     Ok(Answer::Done)
 }
 
-fn row(path: &Path, found: Found, seen: &Survey) -> Value {
+/// What was found out about a place, or why nothing was.
+type Seen<'s> = Result<&'s Survey, &'s Error>;
+
+fn row(path: &Path, found: Found, seen: Seen<'_>) -> Value {
+    let error = match seen {
+        Ok(seen) => seen.error.as_ref(),
+        Err(unjudged) => Some(unjudged),
+    };
     json!({
         "path": path.display().to_string(),
         "offset": found.offset,
         "size": found.size,
-        "name": seen.header.as_ref().map(|header| header.name.to_string()),
-        "verdict": seen.error.as_ref().map_or_else(verdict::accepted, |error| verdict::refused(error, &NoNames)),
+        "name": seen.ok().and_then(|seen| seen.header.as_ref()).map(|header| header.name.to_string()),
+        "verdict": error.map_or_else(verdict::accepted, |error| verdict::refused(error, &NoNames)),
     })
 }
 
-fn search(file: &mut Named, output: &Output, mut report: impl FnMut(Found, &Survey)) -> Result<(), Trouble> {
+fn search(file: &mut Named, output: &Output, mut report: impl FnMut(Found, Seen<'_>)) -> Result<(), Trouble> {
     if fs::metadata(&file.path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
         // It has no length and no second reading: nothing would be found in it, whatever it holds.
         return Err(Trouble::Usage(format!("{}: find looks into plain files", shown::path(&file.path))));
@@ -91,11 +106,15 @@ fn search(file: &mut Named, output: &Output, mut report: impl FnMut(Found, &Surv
     let mut progress = output.progress("searching", source.len());
     let mut buffers = Buffers::new();
     let unreadable = |error: Error| Unreadable::from(error).at(path);
-    let judged = |found: Found| -> Result<bool, Unreadable> {
+    let judged = |found: Found, spent: Option<u64>| -> Result<bool, Unreadable> {
+        if let Some(spent) = spent {
+            report(found, Err(&Error::new(Stage::Tool, ContainerCode::Unjudged).numbers(spent, 0)));
+            return Ok(false);
+        }
         let mut inside = open(found.offset)?;
         let seen =
             survey(&mut inside, &mut buffers, &Policy::DEFAULT, &Limits::DEFAULT, Ask::default(), |_| {})?;
-        report(found, &seen);
+        report(found, Ok(&seen));
         Ok(seen.accepted())
     };
     find(&mut source, judged, |done| progress.set(done)).map_err(|error| match error {
