@@ -1,0 +1,53 @@
+//! What `load` is asked in words, by the environment and by the file, against what it does.
+
+use neffload_tests::build::edit_json;
+use neffload_tests::command::{Scratch, document, neffload, status};
+use neffload_tests::fixtures::{Fixture, named};
+use neffload_tests::{fixture, python, skip, workspace};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const FIRST: &str = "NEURON_SCRATCHPAD_PAGE_SIZE";
+const SECOND: &str = "NEURON_RT_ONE_TMPBUF_PAGE_SIZE_MB";
+
+fn ask(words: &[&str], file: &Path, environment: &[(&str, &str)]) -> Output {
+    let mut command = neffload();
+    command.env_remove(FIRST).env_remove(SECOND).envs(environment.iter().copied());
+    command.args(words).arg("--json").arg(file).output().unwrap()
+}
+
+fn changed(folder: &Scratch, base: &str, change: impl FnOnce(&mut Fixture)) -> PathBuf {
+    let mut fixture = named(base);
+    change(&mut fixture);
+    let path = folder.join("changed.neff");
+    fs::write(&path, fixture.bytes()).unwrap();
+    path
+}
+
+#[test]
+fn a_short_constant_is_refused_wherever_it_is_placed() {
+    let folder = Scratch::new("short-constant");
+    // A constant of the fixture, one byte short.
+    let file = changed(&folder, "cayman-2core", |fixture| {
+        let name = fixture.tree.keys().find(|name| name.ends_with(".npy")).unwrap().clone();
+        fixture.tree.get_mut(&name).unwrap().pop();
+    });
+    for words in [&["load"][..], &["load", "--max-memory", "4M"], &["plan"]] {
+        let refused = ask(words, &file, &[]);
+        let verdict = &document(&refused)["verdict"];
+        assert_eq!((status(&refused), &verdict["code"]), (1, &json!("S214")), "{words:?}: {verdict}");
+        assert_eq!((&verdict["status"], &verdict["stage"]), (&json!(2), &json!("S4")));
+        assert!(verdict["member"].as_str().unwrap().ends_with(".npy"), "{verdict}");
+    }
+    let staged = ask(&["memory", "--staged"], &file, &[]);
+    assert_eq!(status(&staged), 1);
+    assert!(String::from_utf8_lossy(&staged.stderr).contains("S214"));
+    // What places nothing makes a remark of it.
+    assert_eq!(status(&ask(&["inspect"], &file, &[])), 0);
+    let verified = neffload().args(["verify", "--deep"]).arg(&file).output().unwrap();
+    let said = String::from_utf8_lossy(&verified.stderr).into_owned();
+    assert_eq!(status(&verified), 0, "{said}");
+    assert!(said.contains("W603 constant "), "{said}");
+}
