@@ -54,6 +54,8 @@ codes! {
         EmptyRing = 'S' 414, Invalid, "ring entry address {a:#x} points into a half that has no storage", "a ring with entries", remedy::REPORT;
         RingPointerWide = 'S' 415, Invalid, "ring entry address {a:#x} leaves 64 bits", "an address below 2^64", remedy::REPORT;
         RingPadding = 'S' 416, Invalid, "{a} ring entries do not fit {b}", "at most {b} entries", remedy::FEWER;
+        /// A higher number would be another core's register (driver-abi.md §7.9).
+        SemaphoreIndex = 'S' 417, Invalid, "queue {name} uses semaphore {a}", "a number below {b}, the semaphores of a core", remedy::COMPILE;
 
         StreamRemainder = 'S' 501, Invalid, "the {name} stream has {a} bytes", "a multiple of 64", remedy::COMPILE;
         ExtensionAlone = 'S' 502, Invalid, "slot {a} of {name} is an extension (da) without its instruction", "a d4 or d9 before it", remedy::COMPILE;

@@ -39,3 +39,49 @@ fn a_payload_shorter_than_its_entry_says_is_refused() {
         audit::check(&rig, &[&loaded]);
     }
 }
+
+fn row() -> Vec<Move> {
+    vec![copy(side(1, 0, &[8, 1], &[1, 8]), side(0, 0, &[8, 1], &[1, 8]))]
+}
+
+/// SB 0, t 1, out 2 and a queue.
+fn queued() -> Hand {
+    Hand::cayman().var("t", VarClass::TmpBuf, 64).var("out", VarClass::Output, 4).queue(
+        "q",
+        RingType::DATA,
+        1,
+    )
+}
+
+#[test]
+fn a_semaphore_is_one_of_its_core() {
+    for (number, code) in [(0, ""), (255, ""), (256, "S417"), (0x100_0007, "S417"), (u32::MAX, "S417")] {
+        let refused_with = |hand: Hand, element: u32, file| {
+            let mut rig = Rig::new(Arch::Cayman);
+            match load_on(&mut rig, hand) {
+                Ok(loaded) => {
+                    assert_eq!(code, "", "{number}");
+                    audit::check(&rig, &[&loaded]);
+                }
+                Err(error) => {
+                    assert_eq!((error.id().to_string().as_str(), error.at.a), (code, u64::from(number)));
+                    assert_eq!(
+                        (error.at.member, error.at.element),
+                        (Some(member_of(0, file)), Some(element))
+                    );
+                    assert!(rig.log().is_empty(), "before any device call");
+                }
+            }
+        };
+        let pool = FileIn::Part(BlockSource::Engine(Engine::Pool));
+        refused_with(queued().block(0, 0, None, row()).block(0, 1, Some(number), row()), 1, pool);
+        let mut set = queued();
+        set.set.queues[0].semaphores = vec![8.into(), number.into()];
+        refused_with(set, 0, FileIn::DEFINITION);
+        let mut remote = queued();
+        let mut block = DmaBlock::new(0, 0, row());
+        block.remote_semaphores = vec![U32::new(5), number.into()];
+        remote.set.blocks.push(block);
+        refused_with(remote, 0, pool);
+    }
+}
