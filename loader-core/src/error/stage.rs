@@ -72,6 +72,8 @@ codes! {
         EngineBlock = 'S' 513, Invalid, "engine block size {a:#x} is not a power of two that divides the alignment {b:#x}", "a power of two", "Give the loader another engine block size.";
         CollectiveForm = 'S' 514, Invalid, "slot {a} of {name}: collective with {name2}", "an operation with a known translation", "Compile the model without this operation.";
         DuplicateTarget = 'S' 515, Invalid, "slot {a} of {name} defines {name2} a second time", "unique labels and functions", remedy::COMPILE;
+        /// Invariant I14 (staging.md §18.6).
+        TargetOutside = 'S' 516, Invalid, "slot {a} of {name} branches behind the last slot: {name2}", "a slot of the image at the target", remedy::COMPILE;
 
         DuplicateModel = 'S' 601, InvalidHandle, "model {a} is already resident on core {b}", "a core without this model", "Unload it first, or load onto another core.";
         UnknownModel = 'S' 602, InvalidHandle, "no loaded model has the handle {a}", "a handle that a load gave and no unload took", "Use the handle of a load that succeeded, and none after its unload.";

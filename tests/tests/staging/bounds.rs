@@ -85,3 +85,58 @@ fn a_semaphore_is_one_of_its_core() {
         refused_with(remote, 0, pool);
     }
 }
+
+fn label(id: u32) -> [u8; 64] {
+    with(plain(0xCC), 12, &id.to_le_bytes())
+}
+
+fn branch(id: u64) -> [u8; 64] {
+    with(plain(0xA9), 48, &id.to_le_bytes())
+}
+
+fn named(opcode: u8, name: &[u8]) -> [u8; 64] {
+    with(plain(opcode), 12, name)
+}
+
+#[test]
+fn a_branch_leads_to_a_slot_of_the_image() {
+    let nop = plain(0xA0);
+    let on = |stream: &[[u8; 64]]| base().stream(Engine::Pe, stream);
+    // Behind the last slot of the last function.
+    let error = refused(on(&[nop, branch(5), named(0xD1, b"g"), nop, label(5)]), "S516");
+    assert_eq!((error.at.a, error.at.name2.to_string().as_str()), (1, "label"));
+    let error = refused(on(&[nop, named(0xD3, b"g"), named(0xD1, b"g")]), "S516");
+    assert_eq!((error.at.a, error.at.name2.to_string().as_str()), (1, "g"));
+    // At the end of the main code the postamble follows, behind an empty function another one.
+    image(&mut Rig::new(Arch::Cayman), on(&[nop, branch(5), label(5)]), Engine::Pe);
+    let two = [nop, named(0xD3, b"g"), named(0xD1, b"g"), named(0xD1, b"h"), nop];
+    image(&mut Rig::new(Arch::Cayman), on(&two), Engine::Pe);
+    // Without a postamble an exit has nowhere to go, and the end of the main code is the end.
+    let exit = with(plain(0xDF), 12, &[1]);
+    for stream in [vec![nop, exit], vec![nop, branch(5), label(5)]] {
+        let mut rig = Rig::new(Arch::Cayman);
+        rig.policy.postamble_slots = 0;
+        let error = load_on(&mut rig, on(&stream)).unwrap_err();
+        assert_eq!((error.id().to_string().as_str(), error.at.a), ("S516", 1));
+    }
+}
+
+#[test]
+fn a_branch_names_its_label_with_all_its_bits() {
+    let on = |id| base().stream(Engine::Pe, &[plain(0xA0), label(5), branch(id), plain(0xA0)]);
+    image(&mut Rig::new(Arch::Cayman), on(5), Engine::Pe);
+    let error = refused(on(1 << 32 | 5), "S507");
+    assert_eq!((error.at.a, error.at.element), (2, Some(2)));
+}
+
+#[test]
+fn a_second_definition_is_named_by_its_own_slot() {
+    let nop = plain(0xA0);
+    let labels = [label(4), nop, label(5), nop, branch(5), label(5), nop];
+    let error = refused(base().stream(Engine::Act, &labels), "S515");
+    assert_eq!((error.at.a, error.at.element), (5, Some(5)));
+    let functions =
+        [named(0xD3, b"g"), named(0xD1, b"f"), nop, named(0xD1, b"g"), nop, nop, named(0xD1, b"g"), nop];
+    let error = refused(base().stream(Engine::Act, &functions), "S515");
+    assert_eq!((error.at.a, error.at.name2.to_string().as_str()), (6, "g"));
+}

@@ -271,7 +271,10 @@ impl Stream {
         slot: &Slot,
         sink: &mut S,
     ) -> Result<(), Error> {
-        let label = word(slot, BRANCH_LABEL);
+        // The field has 64 bits, an id 32: what does not fit names no label.
+        let label = u32::try_from(u64::from_le_bytes(bytes(slot, BRANCH_LABEL)));
+        let unknown = |_| code.fault(StageCode::UnknownTarget, self.counts.source).name2(b"label");
+        let label = label.map_err(unknown)?;
         let mut note = self.note(code, NoteKind::BRANCH, 0xA9);
         note.id = label.into();
         sink.note(note)?;
