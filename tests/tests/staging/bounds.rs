@@ -140,3 +140,26 @@ fn a_second_definition_is_named_by_its_own_slot() {
     let error = refused(base().stream(Engine::Act, &functions), "S515");
     assert_eq!((error.at.a, error.at.name2.to_string().as_str()), (6, "g"));
 }
+
+#[test]
+fn what_is_opaque_is_kept_in_functions_too() {
+    let held = |slot: [u8; 64]| with(slot, 3, &[0x40]);
+    let sources = [
+        held(plain(0xCE)),
+        held(trigger("q", 0)),
+        held(request(0, operand(0, 0, 0x28), operand(0, 1, 0x10))),
+        held(request(0, operand(0, 3, 0x14), operand(0, 1, 0x10))),
+        held(request(0, operand(0, 3, 0x10), operand(0, 1, 0x10))),
+        with(plain(0xDA), 1, &[0, 7, 0x40]),
+        held(plain(0xA0)),
+    ];
+    let mut stream = vec![plain(0xA0), named(0xD1, b"f"), plain(0xA0)];
+    stream.extend(sources);
+    let moves = vec![copy(side(3, 0, &[8, 1], &[1, 8]), side(1, 0, &[8, 1], &[1, 8]))];
+    let hand = base().queue("q", RingType::DATA, 1).block(0, 0, None, moves).stream(Engine::Pool, &stream);
+    let (loaded, slots) = image(&mut Rig::new(Arch::Cayman), hand, Engine::Pool);
+    // Preamble, a slot of main code, postamble, the first slot of the function.
+    assert_eq!(slots[4..10], sources[..6], "byte for byte, the extension's data too");
+    assert_eq!((slots[3][3], slots[10][3]), (1, 0x41), "instructions are marked (staging.md §11.5)");
+    assert_eq!(loaded.plan.core(0).unwrap().images()[2].opaque.get(), 5);
+}

@@ -154,14 +154,14 @@ impl Stream {
         sink: &mut S,
     ) -> Result<(), Error> {
         self.note_opaque(code, byte(slot, 0), 1, why, 0, sink)?;
-        self.emit(*slot, sink)
+        self.keep(slot, sink)
     }
 
     /// `c1`: opaque, but its queue is found and its block noted.
     fn trigger<S: Sink>(&mut self, code: &Code<'_>, slot: &Slot, sink: &mut S) -> Result<(), Error> {
         let queue = queue_slot(code, slot, self.counts.source)?;
         self.note_opaque(code, 0xC1, 1, Why::OPCODE, trigger_value(queue, word(slot, 48)), sink)?;
-        self.emit(*slot, sink)
+        self.keep(slot, sink)
     }
 
     /// Emits a slot that stands for something not encoded in full.

@@ -29,7 +29,7 @@ impl Stream {
         if let Some(marker) = unknown_marker(operands) {
             self.note_operands(code, slot, sink)?;
             self.note_opaque(code, 0xD4, 1, Why::OPERAND, marker.into(), sink)?;
-            return self.emit(*slot, sink);
+            return self.keep(slot, sink);
         }
         match byte(slot, KIND) {
             0 => {}
@@ -148,8 +148,8 @@ impl Stream {
         };
         self.note_operands(code, head, sink)?;
         self.note_opaque(code, 0xD4, 2, why, unknown_marker(operands).map_or(0, u64::from), sink)?;
-        self.emit(*head, sink)?;
-        self.emit(*extension, sink)?;
+        self.keep(head, sink)?;
+        self.keep(extension, sink)?;
         self.consume(2);
         Ok(())
     }
