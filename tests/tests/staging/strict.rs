@@ -21,7 +21,7 @@ use neuron_drivers::sim::{Config, Growing, HostSim};
 #[test]
 fn unknown_operands_are_listed() {
     let known = operand(0, 1, 0x10);
-    for marker in [0xFF, 0x30, 0x14, 0x08, 0x90] {
+    for (marker, indirect) in [(0xFF, 1), (0x30, 0), (0x14, 0), (0x08, 1), (0x90, 1), (0x38, 1), (0x48, 1)] {
         for stream in [
             vec![request(0, operand(0, 3, marker), known)],
             vec![request(1, known, operand(0, 3, marker)), plain(0xDA)],
@@ -32,6 +32,7 @@ fn unknown_operands_are_listed() {
             let core = loaded.plan.core(0).unwrap();
             assert_eq!((core.images()[2].opaque.get(), core.opaques().len()), (1, 1), "{marker:#x}");
             assert_eq!(core.opaques()[0].why, Why::OPERAND);
+            assert_eq!(core.images()[2].register_indirect.get(), indirect, "R3: {marker:#x}");
             assert_eq!(slots[1..=stream.len()], stream, "byte for byte");
             assert_eq!(core.resolved().len(), 1, "the other operand is found");
             rig.policy.strict = true;
@@ -40,13 +41,23 @@ fn unknown_operands_are_listed() {
             assert_eq!((error.at.a, error.at.b, error.at.c), (0, u64::from(marker), 0xD4), "{error}");
         }
     }
-    // An address in a register passes, and is counted.
-    let mut rig = Rig::new(Arch::Cayman);
-    let stream = [request(0, operand(7, 0, 0x80), known)];
-    let (loaded, slots) = image(&mut rig, base().stream(Engine::Pool, &stream), Engine::Pool);
-    let counts = loaded.plan.core(0).unwrap().images()[2];
-    assert_eq!((counts.opaque.get(), counts.register_indirect.get(), counts.patched.get()), (0, 1, 1));
-    assert_eq!((slots[1][0], &slots[1][0x10..0x18]), (0xB8, &operand(7, 0, 0x80)[..]));
+}
+
+#[test]
+fn an_address_or_shape_in_a_register_keeps_its_request_opaque() {
+    // R6 and R8: only a request without a register operand has a lowering.
+    for marker in [0x40, 0x80, 0xC0] {
+        let stream = [request(0, operand(7, 0, marker), operand(0, 1, 0x10))];
+        let hand = || base().stream(Engine::Pool, &stream);
+        let mut rig = Rig::new(Arch::Cayman);
+        let (loaded, slots) = image(&mut rig, hand(), Engine::Pool);
+        let core = loaded.plan.core(0).unwrap();
+        let counts = core.images()[2];
+        assert_eq!((counts.opaque.get(), counts.register_indirect.get(), counts.patched.get()), (1, 1, 0));
+        assert_eq!((core.opaques()[0].why, core.resolved().len(), slots[1]), (Why::REGISTER, 1, stream[0]));
+        rig.policy.strict = true;
+        assert_eq!(load_on(&mut rig, hand()).unwrap_err().id().to_string(), "S506", "{marker:#x}");
+    }
 }
 
 #[test]

@@ -22,7 +22,7 @@ impl Stream {
     ) -> Result<(), Error> {
         let operands = OPERANDS.map(|at| operand(slot, at));
         self.count_indirect(operands);
-        if operands.iter().any(|operand| matches!(operand, Operand::Register { .. })) {
+        if operands.into_iter().any(Operand::is_register) {
             self.note_operands(code, slot, sink)?;
             return self.opaque(code, slot, Why::REGISTER, sink);
         }
@@ -131,7 +131,7 @@ impl Stream {
     ) -> Result<(), Error> {
         let operands = OPERANDS.map(|at| operand(head, at));
         self.count_indirect(operands);
-        let why = if operands.iter().any(|operand| matches!(operand, Operand::Register { .. })) {
+        let why = if operands.into_iter().any(Operand::is_register) {
             Why::REGISTER
         } else if unknown_marker(operands).is_some() {
             Why::OPERAND
