@@ -163,3 +163,39 @@ fn what_is_opaque_is_kept_in_functions_too() {
     assert_eq!((slots[3][3], slots[10][3]), (1, 0x41), "instructions are marked (staging.md §11.5)");
     assert_eq!(loaded.plan.core(0).unwrap().images()[2].opaque.get(), 5);
 }
+
+/// A sum over variables 3 and 4, of 128 bytes each.
+fn collective(elements: u64, kind: u8, offsets: [u64; 2]) -> [u8; 64] {
+    let slot = with(with(plain(0xC8), 4, &[4, 10, 19, 22]), 12, &[4, kind, 0, 0, 3, 0, 0, 0, 4]);
+    let slot = with(with(slot, 24, &elements.to_le_bytes()), 32, &[1]);
+    with(with(slot, 48, &offsets[0].to_le_bytes()), 56, &offsets[1].to_le_bytes())
+}
+
+#[test]
+fn a_collective_lies_in_its_variables() {
+    // Public codes: 10 is float32, 6 bfloat16, 14 an eight-bit float; 0xFF is none and counts one byte.
+    let cases = [
+        (32, 10, [0, 0], true),
+        (33, 10, [0, 0], false),
+        (64, 6, [0, 0], true),
+        (65, 6, [0, 0], false),
+        (128, 14, [0, 0], true),
+        (128, 0xFF, [0, 0], true),
+        (129, 0xFF, [0, 0], false),
+        (u64::MAX, 10, [0, 0], false),
+        (0, 10, [128, 128], true),
+        (0, 10, [129, 0], false),
+        // A gather or scatter holds all elements on one side only, and at least one on the other.
+        (32, 10, [124, 0], true),
+        (32, 10, [0, 125], false),
+        (2, 10, [124, 124], false),
+        (1, 10, [124, 124], true),
+    ];
+    for (elements, kind, offsets, fits) in cases {
+        let hand = base().stream(Engine::Pe, &[collective(elements, kind, offsets)]);
+        let error = load_on(&mut Rig::new(Arch::Cayman), hand).err();
+        let code = error.map(|error| (error.id().to_string(), error.status().number()));
+        let expected = (!fits).then(|| ("S205".to_owned(), 2));
+        assert_eq!(code, expected, "{elements} elements of type {kind} at {offsets:?}");
+    }
+}

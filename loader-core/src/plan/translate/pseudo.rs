@@ -25,6 +25,7 @@ use super::stream::Stream;
 use super::{Code, Goal, Places, Sink};
 use crate::arch::Arch;
 use crate::error::{Error, StageCode};
+use crate::manifest::dtype;
 use crate::plan::record::{NoteKind, Why};
 use crate::plan::vars::{access, is_state_buffer};
 
@@ -34,6 +35,9 @@ const LABEL_ID: usize = 12;
 const BRANCH_LABEL: usize = 48;
 /// Reduce operations that a collective may use (staging.md §11.3, Confirmed).
 const REDUCE_MASK: u32 = 0x350;
+/// Where a collective keeps its element type and the number of elements (staging.md §11.3, Confirmed).
+const ELEMENT_TYPE: usize = 13;
+const ELEMENTS: usize = 24;
 /// Bits of an offset in the state buffer that a collective must leave clear: 25, and 31 to 26 (staging.md §11.3, Confirmed).
 const OUTSIDE_PARTITIONS: u64 = 0xFE00_0000;
 /// Byte of a collective's extension whose low three bits are its priority (staging.md §11.3, Confirmed).
@@ -194,7 +198,7 @@ impl Stream {
         self.approximate(code, real, byte(slot, 0), sink)
     }
 
-    /// `c8`: one slot; both variables are found and noted.
+    /// `c8`: one slot; both variables are found, hold what is transferred, and are noted.
     fn collective<S: Sink>(&mut self, code: &Code<'_>, slot: &Slot, sink: &mut S) -> Result<(), Error> {
         let source = self.counts.source;
         let form = |what: &[u8]| code.fault(StageCode::CollectiveForm, source).name2(what);
@@ -208,6 +212,9 @@ impl Stream {
         if code.kbin.num_streams() > 1 {
             return Err(form(b"several streams"));
         }
+        let elements = u64::from_le_bytes(bytes(slot, ELEMENTS));
+        let element = elements.min(1).saturating_mul(element_bytes(byte(slot, ELEMENT_TYPE)));
+        let (mut short, mut fits) = (None, false);
         for (operand, (id, off)) in (0u8..).zip([(16, 48), (20, 56)]) {
             let off = u64::from_le_bytes(bytes(slot, off));
             let mut note = self.note(code, NoteKind::RESOLVED, 0xC8);
@@ -216,8 +223,19 @@ impl Stream {
             if on_chip && off & OUTSIDE_PARTITIONS != 0 {
                 return Err(form(b"off-chip offset"));
             }
-            access(code.kbin, word(slot, id), off, 0).map_err(|error| located(code, source, error))?;
+            let extent = |len| {
+                access(code.kbin, word(slot, id), off, len).map_err(|error| located(code, source, error))
+            };
+            extent(element)?;
+            // Which side of a gather or scatter the elements are counted on is not stated, so one must hold them all.
+            match extent(element.saturating_mul(elements)) {
+                Ok(_) => fits = true,
+                Err(error) => short = short.or(Some(error)),
+            }
             sink.note(note)?;
+        }
+        if let Some(short) = short.filter(|_| !fits) {
+            return Err(short);
         }
         self.approximate(code, stand_in(slot), 0xC8, sink)
     }
@@ -328,6 +346,11 @@ fn queue_slot(code: &Code<'_>, slot: &Slot, source: u32) -> Result<(u8, u16), Er
         }
     }
     Err(code.fault(StageCode::UnknownQueue, source).name2(name))
+}
+
+/// Bytes of an element of a collective, whose type is a public code (T44: 10 is `float32`); at least 1.
+fn element_bytes(code: u8) -> u64 {
+    dtype::public_bytes(code).map_or(1, u64::from)
 }
 
 /// What a trigger's note keeps: block id, queue slot plus 1, instance plus 1.
