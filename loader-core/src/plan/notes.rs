@@ -6,6 +6,7 @@ use super::place::Request;
 use super::programs::{MOST_PROGRAMS, Notes, Program, is_target};
 use super::record::{Bind, BlockRec, Image, NoteKind, Opaque, RingRec, SlotNote, Target, TargetKind, Why};
 use super::rings::CoreRings;
+use super::translate::states_count;
 use crate::arch::Engine;
 use crate::arena::{Arena, ArenaRef, Record};
 use crate::error::{Error, Stage, StageCode};
@@ -253,6 +254,9 @@ impl Work<'_, '_, '_> {
         let found = find_block(of_queue, instance, id).and_then(|within| first.checked_add(within));
         if let Some(index) = found {
             return Ok(Some((queue, u32::try_from(index).unwrap_or(u32::MAX))));
+        }
+        if states_count(value) {
+            return Ok(None);
         }
         // A queue without static blocks is filled while the model runs; its trigger names nothing here.
         if of_queue.is_empty() && self.is_dynamic(queue, rings) {

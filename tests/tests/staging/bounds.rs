@@ -199,3 +199,18 @@ fn a_collective_lies_in_its_variables() {
         assert_eq!(code, expected, "{elements} elements of type {kind} at {offsets:?}");
     }
 }
+
+#[test]
+fn a_trigger_with_its_own_count_needs_no_block() {
+    let counted = |block| with(trigger("q", block), 44, &1u32.to_le_bytes());
+    let of = |slot| queued().block(0, 0, None, row()).stream(Engine::Pool, &[slot]);
+    let (loaded, slots) = image(&mut Rig::new(Arch::Cayman), of(counted(9)), Engine::Pool);
+    let core = loaded.plan.core(0).unwrap();
+    assert_eq!((core.opaques().len(), core.opaques()[0].trigger, slots[1]), (1, 0, counted(9)));
+    // Without the flag, and with a queue that nobody knows, it is refused.
+    refused(of(trigger("q", 9)), "S505");
+    refused(of(with(trigger("x", 0), 44, &[1])), "S504");
+    // A block that is there is noted.
+    let (loaded, _) = image(&mut Rig::new(Arch::Cayman), of(counted(0)), Engine::Pool);
+    assert_eq!(loaded.plan.core(0).unwrap().opaques()[0].trigger, 1);
+}

@@ -33,6 +33,10 @@ use crate::plan::vars::{access, is_state_buffer};
 const LABEL_ID: usize = 12;
 /// Where an unresolved branch keeps the id of its label: the displacement field (Open).
 const BRANCH_LABEL: usize = 48;
+/// Flag of a trigger whose count of descriptors is in the instruction (staging.md §11.3, Confirmed).
+const RAW_COUNT: usize = 44;
+/// Bit of a trigger's note for that flag.
+const RAW_BIT: u64 = 1 << 56;
 /// Reduce operations that a collective may use (staging.md §11.3, Confirmed).
 const REDUCE_MASK: u32 = 0x350;
 /// Where a collective keeps its element type and the number of elements (staging.md §11.3, Confirmed).
@@ -164,7 +168,8 @@ impl Stream {
     /// `c1`: opaque, but its queue is found and its block noted.
     fn trigger<S: Sink>(&mut self, code: &Code<'_>, slot: &Slot, sink: &mut S) -> Result<(), Error> {
         let queue = queue_slot(code, slot, self.counts.source)?;
-        self.note_opaque(code, 0xC1, 1, Why::OPCODE, trigger_value(queue, word(slot, 48)), sink)?;
+        let value = trigger_value(queue, word(slot, 48), word(slot, RAW_COUNT) != 0);
+        self.note_opaque(code, 0xC1, 1, Why::OPCODE, value, sink)?;
         self.keep(slot, sink)
     }
 
@@ -353,8 +358,14 @@ fn element_bytes(code: u8) -> u64 {
     dtype::public_bytes(code).map_or(1, u64::from)
 }
 
-/// What a trigger's note keeps: block id, queue slot plus 1, instance plus 1.
-fn trigger_value((queue, instance): (u8, u16), block: u32) -> u64 {
+/// What a trigger's note keeps: block id, queue slot plus 1, instance plus 1, and whether it states its count itself.
+fn trigger_value((queue, instance): (u8, u16), block: u32, raw: bool) -> u64 {
     let queue = u64::from(queue).saturating_add(1).wrapping_shl(32);
-    u64::from(block) | queue | u64::from(instance).wrapping_shl(40)
+    let raw = if raw { RAW_BIT } else { 0 };
+    u64::from(block) | queue | u64::from(instance).wrapping_shl(40) | raw
+}
+
+/// True if a trigger's note is of one that states its count itself and needs no block (staging.md §11.7).
+pub(in crate::plan) const fn states_count(value: u64) -> bool {
+    value & RAW_BIT != 0
 }
