@@ -22,6 +22,8 @@ codes! {
         CoreOwnership = 'S' 107, Invalid, "core {a} of the HBM group is not owned by this process", "all cores of the group", "Claim all cores of the group in one process.";
 
         TooManyLibraries = 'S' 215, Invalid, "a subgraph has {a} ucode libraries", "at most {b}", remedy::FEWER;
+        /// Of all libraries together (manifests.md §11.3).
+        TooManyFunctions = 'S' 216, Invalid, "a subgraph has {a} functions in its ucode libraries", "at most {b}", remedy::FEWER;
         MemberLength = 'S' 214, Invalid, "a member holds {a} bytes, {b} are needed", "a payload as long as declared", remedy::COMPILE;
         ConstantLength = 'S' 201, Invalid, "constant {name} holds {a} bytes, its variable {b}", "a payload as long as the variable", remedy::COMPILE;
         DuplicateVariable = 'S' 202, Invalid, "two variables have the id {a}", "unique ids", remedy::COMPILE;

@@ -214,3 +214,28 @@ fn a_trigger_with_its_own_count_needs_no_block() {
     let (loaded, _) = image(&mut Rig::new(Arch::Cayman), of(counted(0)), Engine::Pool);
     assert_eq!(loaded.plan.core(0).unwrap().opaques()[0].trigger, 1);
 }
+
+#[test]
+fn functions_of_libraries_are_counted() {
+    let sunda = |counts: &[usize]| {
+        let mut hand = Hand::new(2).state_buffer().var("out", VarClass::Output, 4);
+        for (index, &count) in counts.iter().enumerate() {
+            hand = hand.library(&format!("{index}.so"), &pattern(64, 1));
+            let functions = (0..count).map(|n| (format!("f{n}").into_bytes(), 0x40, n as i32)).collect();
+            hand.set.libraries[index].functions = functions;
+        }
+        hand
+    };
+    load_on(&mut Rig::new(Arch::Sunda), sunda(&[97])).unwrap();
+    load_on(&mut Rig::new(Arch::Sunda), sunda(&[50, 47])).unwrap();
+    for (counts, sum) in [(&[98][..], 98), (&[50, 48][..], 98), (&[127][..], 127)] {
+        let mut rig = Rig::new(Arch::Sunda);
+        let error = load_on(&mut rig, sunda(counts)).unwrap_err();
+        assert_eq!((error.id().to_string().as_str(), error.at.a, error.at.b), ("S216", sum, 97));
+        assert!(rig.log().is_empty());
+    }
+    // Functions of the extended instruction set have a limit of their own (lowering.md G-9).
+    let mut extended = sunda(&[19]);
+    extended.set.libraries[0].opcode = 0x85;
+    assert_eq!(load_on(&mut Rig::new(Arch::Sunda), extended).unwrap_err().id().to_string(), "L505");
+}
