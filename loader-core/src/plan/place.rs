@@ -390,16 +390,15 @@ fn claim<'m, D: Device>(
     let laid = lay_out(drafts, &paging).map_err(planned)?;
     let [needed, ..] = laid.pages;
     let sharing = if needed == 0 { request.core } else { sharing_core(device, request)? };
-    let page_bytes = |count: u32| u64::from(count).saturating_mul(paging.page_size());
     // The pages are listed among the blocks of the first subgraph.
-    let got = pages.reserve(device, sharing, needed, paging, &mut |count| {
+    let got = pages.reserve(device, sharing, needed, paging, &mut |bytes| {
         *shortage = Some(Shortage {
             core: sharing,
             size: paging.page_size(),
             align: PAGE_ALIGN,
             usage: Usage::Scratchpad,
             held: [None; GROUP_MOST],
-            pages: Some((sharing, page_bytes(count))),
+            pages: Some((sharing, bytes)),
         });
     });
     let got = got.map_err(|error| error.subgraph(0))?;

@@ -51,3 +51,18 @@ fn a_short_constant_is_refused_wherever_it_is_placed() {
     assert_eq!(status(&verified), 0, "{said}");
     assert!(said.contains("W603 constant "), "{said}");
 }
+
+#[test]
+fn remote_variables_have_the_size_of_the_window() {
+    let report = document(&ask(&["load"], &fixture("mariana-gather"), &[]));
+    let mut remote = 0;
+    for core in report["cores"].as_array().unwrap() {
+        for var in core["variables"].as_array().unwrap() {
+            if ["remote", "state-buffer"].contains(&var["class"].as_str().unwrap()) {
+                assert_eq!(var["size"], 0x200_0000, "{var}");
+                remote += u32::from(var["class"] == "remote");
+            }
+        }
+    }
+    assert_eq!(remote, 2);
+}
