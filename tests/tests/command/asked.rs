@@ -53,6 +53,40 @@ fn a_short_constant_is_refused_wherever_it_is_placed() {
 }
 
 #[test]
+fn a_gather_that_fills_several_packets_is_as_the_checker_expects() {
+    let Some(python) = python() else { skip!("no Python") };
+    let folder = Scratch::new("wide-gather");
+    let file = changed(&folder, "mariana-gather", |fixture| {
+        let member = "sg00/Pool0.json";
+        edit_json(&mut fixture.tree, member, |engine| {
+            let blocks = engine["dma"].as_array_mut().unwrap();
+            let gathers = |block: &&mut Value| block["desc"][0].get("from_arr").is_some();
+            let desc = &mut blocks.iter_mut().find(gathers).unwrap()["desc"][0];
+            // 16 sources of four chunks: 64 pairs, where a packet takes 60.
+            let wide = |end: &mut Value, side: &str| {
+                end[format!("{side}_sizes")] = json!([200_000]);
+                end[format!("{side}_steps")] = json!([1]);
+            };
+            let first = desc["from_arr"][0].clone();
+            let mut sources = vec![first; 16];
+            sources.iter_mut().for_each(|source| wide(source, "from"));
+            desc["from_arr"] = sources.into();
+            wide(desc, "to");
+        });
+    });
+    let dumped = folder.join("dump");
+    let output = ask(&["load", "--dump", dumped.to_str().unwrap()], &file, &[]);
+    assert_eq!(status(&output), 0, "{}", document(&output)["verdict"]);
+    let rings = document(&output)["cores"][0]["rings"].clone();
+    let entries = rings.as_array().unwrap().iter().filter_map(|ring| ring["entries"].as_u64()).max();
+    assert!(entries >= Some(64), "{rings}");
+    let script = workspace().join("tests").join("check_dump.py");
+    let checked = Command::new(python).arg("-B").arg(script).arg(&file).arg(&dumped).output().unwrap();
+    let said = String::from_utf8_lossy(&checked.stdout).into_owned();
+    assert!(said.contains(" checks, 0 faults"), "{said}{}", String::from_utf8_lossy(&checked.stderr));
+}
+
+#[test]
 fn remote_variables_have_the_size_of_the_window() {
     let report = document(&ask(&["load"], &fixture("mariana-gather"), &[]));
     let mut remote = 0;
