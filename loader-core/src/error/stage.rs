@@ -47,10 +47,10 @@ codes! {
         SidesDiffer = 'S' 402, Invalid, "descriptor {c} of a block of queue {name} reads {a} and writes {b} bytes", "the same amount on both sides", remedy::COMPILE;
         DescriptorForm = 'S' 403, Invalid, "descriptor {c} of a block of queue {name} has a form that cannot be expanded", "data descriptors with 1 to 32 sources", remedy::COMPILE;
         TemplateLimit = 'S' 404, Invalid, "variable {a} at offset {b} does not fit a template address", "an id below 2^19 and an offset below 2^36", remedy::FEWER;
-        ApproximateBlock = 'S' 408, Invalid, "block {a} of queue {name} can only be approximated", "a plain copy", remedy::STRICT;
+        ApproximateBlock = 'S' 408, Invalid, "block {a} of queue {name} can only be approximated", "a plain copy", remedy::OPAQUE;
         ExpansionLimit = 'S' 410, Resource, "the descriptors of a subgraph make more than {a} ring entries", "at most {a}", "Raise the limit on ring entries.";
         IoInDataRing = 'S' 411, Invalid, "queue {name} moves data of {name2}, which has no address before it runs", "inputs and outputs in queues of type in or out", remedy::COMPILE;
-        ApproximateTable = 'S' 412, Invalid, "{a} activation and DVE tables are placed without the rings that load them", "an exact translation", remedy::STRICT;
+        ApproximateTable = 'S' 412, Invalid, "{a} activation and DVE tables are placed without the rings that load them", "an exact translation", remedy::OPAQUE;
 
         RingTags = 'S' 413, Invalid, "ring entry address {a:#x} points into both halves of its ring", "at most one of the bits 62 and 63", remedy::REPORT;
         EmptyRing = 'S' 414, Invalid, "ring entry address {a:#x} points into a half that has no storage", "a ring with entries", remedy::REPORT;

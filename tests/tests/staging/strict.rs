@@ -6,11 +6,13 @@ use loader_core::arena::Arena;
 use loader_core::device::CoreId;
 use loader_core::limits::Limits;
 use loader_core::lower::input::DveIn;
-use loader_core::manifest::VarClass;
+use loader_core::lower::record::RingType;
+use loader_core::manifest::{Access, DmaOp, VarClass};
 use loader_core::plan::pages::PageTable;
 use loader_core::plan::record::{LoadParams, Why};
 use loader_core::plan::{Request, place};
 use loader_core::policy::Policy;
+use neffload_tests::lowering::handmade::Move;
 use neffload_tests::lowering::memory;
 use neffload_tests::staging::hooked::Hooked;
 use neffload_tests::staging::model::slot::{operand, plain, request};
@@ -113,7 +115,22 @@ fn strict_names_the_first_slot_and_refuses_what_is_approximate() {
 #[test]
 fn a_device_that_runs_code_takes_none_that_is_untranslated() {
     let stream = [plain(0xA0), plain(0xDE)];
-    let (sets, mut members) = join(vec![base().stream(Engine::Dve, &stream)]);
+    only_if_allowed(base().stream(Engine::Dve, &stream), "S506", 0xDE);
+    // What is approximate is refused like what is opaque: slots, blocks and tables.
+    only_if_allowed(base().stream(Engine::Dve, &[plain(0xA0), plain(0xC5)]), "S506", 0xC5);
+    let access = |var| Access::new(var, 0, Some(5), &[64, 1], &[1, 64]).expect("a walk");
+    let sum =
+        Move { op: DmaOp::Add, from: vec![access(3), access(4)], to: access(1), ..Move::copy(3, 1, 64) };
+    only_if_allowed(base().queue("q", RingType::DATA, 1).block(0, 0, None, vec![sum]), "S408", 0);
+    let mut table = base();
+    let blob = table.member(&pattern(64, 1));
+    table.set.act_sets.push((b"set".to_vec(), blob, blob, 1));
+    only_if_allowed(table, "S412", 0);
+}
+
+/// Refused on a device that is no simulation, with nothing done to it, unless the caller takes what is not exact.
+fn only_if_allowed(hand: Hand, code: &str, second: u64) {
+    let (sets, mut members) = join(vec![hand]);
     let kbins = kbins(sets).unwrap();
     let sim = HostSim::new(Config::flat(Arch::Cayman), Growing::new(true));
     let device = Hooked { simulated: false, ..Hooked::new(sim, |_| Ok(())) };
@@ -134,7 +151,9 @@ fn a_device_that_runs_code_takes_none_that_is_untranslated() {
         place(&mut members, &kbins, &device, &request, &mut pages, &mut arena).map(|plan| plan.len())
     };
     let error = place_with(Policy::DEFAULT).unwrap_err();
-    assert_eq!((error.id().to_string().as_str(), error.at.b), ("S506", 0xDE));
+    assert_eq!((error.id().to_string().as_str(), error.at.b), (code, second));
+    let remedy = error.remedy().to_string();
+    assert!(remedy.contains("--allow-opaque"), "{remedy}");
     assert_eq!(device.sim.operations(), 0, "before the first allocation");
     assert_eq!(place_with(Policy { allow_opaque: true, ..Policy::DEFAULT }).unwrap(), 1);
     assert!(device.sim.operations() > 0);
