@@ -5,6 +5,7 @@ use crate::failure::{Answer, Failure};
 use loader_core::arch::Arch;
 use loader_core::policy::Policy;
 use loader_std::environment::allow_legacy;
+use loader_std::memory::Page;
 use std::ffi::OsString;
 
 /// The settings of a process.
@@ -49,6 +50,9 @@ impl Settings {
             allow_opaque: flag("NEFFLOAD_ALLOW_OPAQUE"),
             ..Policy::DEFAULT
         };
+        let value = |name: &str| get(name).map(|value| value.to_string_lossy().into_owned());
+        let page = Page::from_environment(value);
+        let policy = page.map_err(|refusal| Failure::invalid(&refusal))?.of_policy(policy);
         let root_comm = get("NEURON_RT_ROOT_COMM_ID");
         Ok(Self { device, lnc, visible, policy, root_comm })
     }

@@ -27,6 +27,38 @@ fn changed(folder: &Scratch, base: &str, change: impl FnOnce(&mut Fixture)) -> P
 }
 
 #[test]
+fn loads_and_estimates_take_their_page_from_one_place() {
+    let file = fixture("cayman-2core");
+    let pages = |environment: &[(&str, &str)]| {
+        let load = document(&ask(&["load"], &file, environment));
+        let plan = document(&ask(&["plan"], &file, environment));
+        let staged = document(&ask(&["memory", "--staged"], &file, environment));
+        let found = (load["page_size"].as_u64().unwrap() >> 20, load["scratchpad_mode"].clone());
+        assert_eq!((plan["page_size"].as_u64().unwrap() >> 20, plan["scratchpad_mode"].clone()), found);
+        assert_eq!(staged["memory"]["page_bytes"], load["page_size"]);
+        let shared = |document: &Value| document["shared_scratchpad"].clone();
+        let loaded: Vec<Value> =
+            load["cores"].as_array().unwrap().iter().map(|core| shared(&core["breakdown"])).collect();
+        let staged: Vec<Value> = staged["breakdown"].as_array().unwrap().iter().map(shared).collect();
+        assert_eq!(loaded, staged);
+        assert_eq!(loaded[0].as_u64().unwrap() >> 20, found.0, "one page");
+        (found.0, found.1.as_str().unwrap().to_owned())
+    };
+    assert_eq!(pages(&[]), (64, "contiguous".to_owned()));
+    assert_eq!(pages(&[(FIRST, "512"), (SECOND, "128")]), (512, "paged".to_owned()));
+    assert_eq!(pages(&[(SECOND, "128")]), (128, "paged".to_owned()));
+    for words in [&["load"][..], &["plan"], &["memory", "--staged"]] {
+        let refused = ask(words, &file, &[(FIRST, "100")]);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(status(&refused), 2, "{words:?}: {said}");
+        assert!(said.contains("M104") && said.contains("multiple of 512"), "{said}");
+    }
+    // The command line goes first.
+    let stated = ask(&["load", "--page-size", "64M"], &file, &[(FIRST, "100")]);
+    assert_eq!(document(&stated)["page_size"], 64 << 20);
+}
+
+#[test]
 fn a_short_constant_is_refused_wherever_it_is_placed() {
     let folder = Scratch::new("short-constant");
     // A constant of the fixture, one byte short.
