@@ -59,6 +59,27 @@ fn loads_and_estimates_take_their_page_from_one_place() {
 }
 
 #[test]
+fn a_tiny_device_has_the_bytes_it_is_given() {
+    let file = fixture("cayman-2core");
+    let load = |profile: &str| {
+        let device = format!("sim:cayman:8,profile={profile}");
+        ask(&["load", "--device", &device], &file, &[])
+    };
+    let enough = document(&load("TINY:72M"));
+    assert_eq!(enough["verdict"]["accepted"], true, "{}", enough["verdict"]);
+    assert_eq!((&enough["profile"], &enough["device"]["channel_bytes"]), (&json!("TINY"), &json!(72 << 20)));
+    let short = load("tiny:1K");
+    assert_eq!(status(&short), 1);
+    let verdict = &document(&short)["verdict"];
+    assert_eq!((verdict["code"].as_str(), verdict["status"].as_u64()), (Some("D101"), Some(4)), "{verdict}");
+    assert!(
+        String::from_utf8_lossy(&short.stderr).contains("Failed to allocate"),
+        "the table of staging.md §17.6"
+    );
+    assert_eq!(status(&load("TINY")), 2);
+}
+
+#[test]
 fn a_short_constant_is_refused_wherever_it_is_placed() {
     let folder = Scratch::new("short-constant");
     // A constant of the fixture, one byte short.

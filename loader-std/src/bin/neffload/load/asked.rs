@@ -13,7 +13,7 @@ use loader_std::memory::Page;
 #[derive(Args, Debug)]
 pub(crate) struct Asked {
     /// `/dev/neuronN`, or `sim[:ARCH[:CORES]][,store=full|digest|discard][,profile=P]`; ARCH defaults to the
-    /// file's target
+    /// file's target, P is FLAT, FLAT_GUARD, DRIVER, NO_ALIGN or TINY:BYTES (of every memory channel)
     #[arg(long, default_value = "sim", value_parser = device::parse)]
     pub(crate) device: DeviceSpec,
     /// First physical core
