@@ -106,6 +106,20 @@ fn a_short_constant_is_refused_wherever_it_is_placed() {
 }
 
 #[test]
+fn a_dump_and_its_report_are_of_one_load() {
+    let folder = Scratch::new("dump-rounds");
+    let dumped = folder.join("dump");
+    let words = ["load", "--repeat", "5", "--dump", dumped.to_str().unwrap()];
+    let output = ask(&words, &fixture("cayman-2core"), &[]);
+    assert_eq!(status(&output), 0);
+    let report: Value = serde_json::from_slice(&fs::read(dumped.join("report.json")).unwrap()).unwrap();
+    let record = fs::read(dumped.join("model-0.bin")).unwrap();
+    let h_model = u32::from_le_bytes(record[6384..6388].try_into().unwrap());
+    assert_eq!((&report["model"]["h_model"], &report["model"]["h_nn"]), (&json!(h_model), &json!(1)));
+    assert_eq!(h_model, 1, "the first of the rounds");
+}
+
+#[test]
 fn a_gather_that_fills_several_packets_is_as_the_checker_expects() {
     let Some(python) = python() else { skip!("no Python") };
     let folder = Scratch::new("wide-gather");
