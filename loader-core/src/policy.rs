@@ -80,8 +80,7 @@ pub struct Policy {
     pub unique_keys: bool,
     /// Refuse everything that is opaque or approximate instead of reporting it (R6, R40).
     pub strict: bool,
-    /// Let slots that are not translated onto a device that would run them (R6). A simulated one takes
-    /// them in any case.
+    /// Let what is opaque or approximate onto a device that would run it (R6). A simulated one takes it in any case.
     pub allow_opaque: bool,
     /// Scratchpad page size in bytes (R20).
     pub page_size: u64,

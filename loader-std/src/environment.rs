@@ -1,5 +1,7 @@
 //! Environment variables of the runtime that a host may honour. The core never reads one.
 
+use crate::memory::Page;
+use crate::refusal::Refusal;
 use loader_core::error::Error;
 use loader_core::policy::Policy;
 use loader_core::stage::collectives::Membership;
@@ -32,6 +34,14 @@ pub fn legacy_allowed() -> bool {
 #[must_use]
 pub fn policy() -> Policy {
     Policy { allow_legacy: legacy_allowed(), ..Policy::DEFAULT }
+}
+
+/// The scratchpad page that the environment asks for, for estimates and for loads alike (staging.md §8.4).
+///
+/// # Errors
+/// As [`Page::from_environment`].
+pub fn page() -> Result<Page, Refusal> {
+    Page::from_environment(|name| std::env::var(name).ok())
 }
 
 #[cfg(test)]

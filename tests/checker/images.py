@@ -44,15 +44,16 @@ class Image:
     def request(self, slots, at):
         slot = slots[at]
         markers = [slot[0x17], slot[0x2F]]
-        register = any(marker & 8 for marker in markers)
-        self.indirect += register
+        # Bits 3, 6 and 7: offset, shape or address in a register. Bits 0 and 1 mean nothing.
+        self.indirect += any(marker & 0xC8 for marker in markers)
+        kept = any(marker and marker & 0xFC not in (0x10, 0x20) for marker in markers)
         self.check_operands(slot, at)
         if at + 1 < len(slots) and slots[at + 1][0] == 0xDA:
             self.count(0xDA)
             self.opaque += 1
             self.main += [slot, slots[at + 1]]
             return 2
-        if register:
+        if kept:
             self.opaque += 1
             self.main.append(slot)
             return 1
@@ -66,20 +67,24 @@ class Image:
     def operand(self, slot, place):
         low, high = struct.unpack_from("<II", slot, place)
         ident, marker = high & 0xFFFFFF, high >> 24
-        if marker & 0x20:
+        if marker & 0xF4 == 0x20:
             ident = self.core.table[ident]
         return low, ident, marker
 
     def check_operands(self, slot, at):
         for place in (0x10, 0x28):
             low, ident, marker = self.operand(slot, place)
+            if marker & 0xF4 not in (0x10, 0x20):
+                continue
             self.faults.expect(ident in self.core.by_id, "%s: slot %d names variable %d", self.where, at, ident)
             if not marker & 8 and ident in self.core.by_id:
                 size = self.core.size(self.core.by_id[ident])
                 self.faults.expect(low < size, "%s: slot %d: offset %d of %d", self.where, at, low, size)
 
     def patch(self, slot, place):
-        low, ident, _ = self.operand(slot, place)
+        low, ident, marker = self.operand(slot, place)
+        if marker == 0:
+            return struct.unpack_from("<Q", slot, place)[0]
         name = self.core.by_id[ident]
         if is_io(self.core, name):
             self.bound += 1

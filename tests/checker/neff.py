@@ -80,6 +80,8 @@ class Core:
             return SB_SIZE
         if var["type"] == "file":
             return len(self.payload(name))
+        if var["type"] in ("list", "dge-table"):
+            return 4 * len(var["list"])  # whatever the entry says
         return var.get("size")
 
 

@@ -81,8 +81,9 @@ def core_size(core, name):
     return 8 if core.vars[name]["type"] == "pointer" else core.size(name)
 
 
-def finish_run(run, arch):
-    limit = 128 if arch == 2 else 60
+def finish_run(run, arch, sources):
+    """A packet is a run, cut at the limit between chunks: the sources of one destination stay together."""
+    limit = (128 if arch == 2 else 60) // sources * sources
     for at, made in enumerate(run):
         made.first = at % limit == 0
         made.last = at % limit == limit - 1 or at == len(run) - 1
@@ -100,7 +101,7 @@ def rings_of(core, place, one, physical):
         for descriptor in block["desc"]:
             for run in descriptor_runs(core, place, descriptor):
                 instance = number % len(instances)
-                instances[instance] += finish_run(run, core.arch)
+                instances[instance] += finish_run(run, core.arch, len(descriptor.get("from_arr") or [None]))
                 used.add(instance)
                 number += 1
                 seen = {made.target: made.rx_bytes for made in run}

@@ -26,7 +26,7 @@ pub fn assert_placed(error: &Error) {
     }
     assert!(error.at.member.is_some(), "{id} lacks its member: {error}");
     assert!(error.at.subgraph.is_some(), "{id} lacks its subgraph: {error}");
-    let whole = WHOLE.contains(&id.as_str()) || id == "S215";
+    let whole = WHOLE.contains(&id.as_str()) || id == "S215" || id == "S216";
     assert!(whole || error.at.element.is_some(), "{id} lacks its element: {error}");
     assert!(error.status().number() > 0, "{id} is a success");
     for text in [error.log().to_string(), error.expected().to_string()] {

@@ -27,8 +27,6 @@ pub(super) const DRIVER: &str =
     "The kernel's log (`dmesg`) has the driver's own words; reload its module if this goes on.";
 /// A remark about instructions that start blocks.
 pub(super) const TRIGGERS: &str = "Nothing needs doing if the model is meant so; otherwise compile it again.";
-/// A load in strict mode met something approximate.
-pub(super) const STRICT: &str = "Load without --strict.";
-/// A load met an instruction whose translation is not known.
+/// A load met something whose translation is not known to the last bit.
 pub(super) const OPAQUE: &str = "Load without --strict; onto a real device with --allow-opaque, or \
      NEFFLOAD_ALLOW_OPAQUE=1 for a program of the C interface.";

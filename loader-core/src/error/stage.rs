@@ -22,6 +22,8 @@ codes! {
         CoreOwnership = 'S' 107, Invalid, "core {a} of the HBM group is not owned by this process", "all cores of the group", "Claim all cores of the group in one process.";
 
         TooManyLibraries = 'S' 215, Invalid, "a subgraph has {a} ucode libraries", "at most {b}", remedy::FEWER;
+        /// Of all libraries together (manifests.md §11.3).
+        TooManyFunctions = 'S' 216, Invalid, "a subgraph has {a} functions in its ucode libraries", "at most {b}", remedy::FEWER;
         MemberLength = 'S' 214, Invalid, "a member holds {a} bytes, {b} are needed", "a payload as long as declared", remedy::COMPILE;
         ConstantLength = 'S' 201, Invalid, "constant {name} holds {a} bytes, its variable {b}", "a payload as long as the variable", remedy::COMPILE;
         DuplicateVariable = 'S' 202, Invalid, "two variables have the id {a}", "unique ids", remedy::COMPILE;
@@ -45,15 +47,17 @@ codes! {
         SidesDiffer = 'S' 402, Invalid, "descriptor {c} of a block of queue {name} reads {a} and writes {b} bytes", "the same amount on both sides", remedy::COMPILE;
         DescriptorForm = 'S' 403, Invalid, "descriptor {c} of a block of queue {name} has a form that cannot be expanded", "data descriptors with 1 to 32 sources", remedy::COMPILE;
         TemplateLimit = 'S' 404, Invalid, "variable {a} at offset {b} does not fit a template address", "an id below 2^19 and an offset below 2^36", remedy::FEWER;
-        ApproximateBlock = 'S' 408, Invalid, "block {a} of queue {name} can only be approximated", "a plain copy", remedy::STRICT;
+        ApproximateBlock = 'S' 408, Invalid, "block {a} of queue {name} can only be approximated", "a plain copy", remedy::OPAQUE;
         ExpansionLimit = 'S' 410, Resource, "the descriptors of a subgraph make more than {a} ring entries", "at most {a}", "Raise the limit on ring entries.";
         IoInDataRing = 'S' 411, Invalid, "queue {name} moves data of {name2}, which has no address before it runs", "inputs and outputs in queues of type in or out", remedy::COMPILE;
-        ApproximateTable = 'S' 412, Invalid, "{a} activation and DVE tables are placed without the rings that load them", "an exact translation", remedy::STRICT;
+        ApproximateTable = 'S' 412, Invalid, "{a} activation and DVE tables are placed without the rings that load them", "an exact translation", remedy::OPAQUE;
 
         RingTags = 'S' 413, Invalid, "ring entry address {a:#x} points into both halves of its ring", "at most one of the bits 62 and 63", remedy::REPORT;
         EmptyRing = 'S' 414, Invalid, "ring entry address {a:#x} points into a half that has no storage", "a ring with entries", remedy::REPORT;
         RingPointerWide = 'S' 415, Invalid, "ring entry address {a:#x} leaves 64 bits", "an address below 2^64", remedy::REPORT;
         RingPadding = 'S' 416, Invalid, "{a} ring entries do not fit {b}", "at most {b} entries", remedy::FEWER;
+        /// A higher number would be another core's register (driver-abi.md §7.9).
+        SemaphoreIndex = 'S' 417, Invalid, "queue {name} uses semaphore {a}", "a number below {b}, the semaphores of a core", remedy::COMPILE;
 
         StreamRemainder = 'S' 501, Invalid, "the {name} stream has {a} bytes", "a multiple of 64", remedy::COMPILE;
         ExtensionAlone = 'S' 502, Invalid, "slot {a} of {name} is an extension (da) without its instruction", "a d4 or d9 before it", remedy::COMPILE;
@@ -70,6 +74,8 @@ codes! {
         EngineBlock = 'S' 513, Invalid, "engine block size {a:#x} is not a power of two that divides the alignment {b:#x}", "a power of two", "Give the loader another engine block size.";
         CollectiveForm = 'S' 514, Invalid, "slot {a} of {name}: collective with {name2}", "an operation with a known translation", "Compile the model without this operation.";
         DuplicateTarget = 'S' 515, Invalid, "slot {a} of {name} defines {name2} a second time", "unique labels and functions", remedy::COMPILE;
+        /// Invariant I14 (staging.md §18.6).
+        TargetOutside = 'S' 516, Invalid, "slot {a} of {name} branches behind the last slot: {name2}", "a slot of the image at the target", remedy::COMPILE;
 
         DuplicateModel = 'S' 601, InvalidHandle, "model {a} is already resident on core {b}", "a core without this model", "Unload it first, or load onto another core.";
         UnknownModel = 'S' 602, InvalidHandle, "no loaded model has the handle {a}", "a handle that a load gave and no unload took", "Use the handle of a load that succeeded, and none after its unload.";

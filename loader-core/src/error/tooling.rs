@@ -35,7 +35,7 @@ codes! {
         UnreadablePayload = 'M' 102, Invalid, "unreadable NEFF payload ({name})", "a payload that can be unpacked", "`neffload verify FILE` says where it is damaged.";
         UnexpectedLayout = 'M' 103, Invalid, "unexpected NEFF layout ({name})", "the manifests of a compiled model", "`neffload verify --deep FILE` says what is wrong with them.";
         /// Ours.
-        BadPageSize = 'M' 104, Invalid, "scratchpad page size {name} is not usable", "a whole number of MiB above 0, below 4 GiB", "Give another `--page-size`.";
+        BadPageSize = 'M' 104, Invalid, "scratchpad page size {name} is not usable", "a whole number of MiB above 0, below 4 GiB, in NEURON_SCRATCHPAD_PAGE_SIZE a multiple of 512", "Give another `--page-size`.";
         /// Ours (manifests.md §23: checked arithmetic).
         FigureOverflow = 'M' 105, Invalid, "{name} would exceed 64 bits", "sizes of a real device", remedy::COMPILE;
     }

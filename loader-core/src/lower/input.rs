@@ -79,6 +79,14 @@ pub struct VarIn<'a> {
     pub detail: DetailIn,
 }
 
+impl VarIn<'_> {
+    /// Bytes that a constant needs: its payload's, or what its entry says if that is more. Placing a constant whose
+    /// payload is short is refused (staging.md §8.2, T06), so the shortage must still be seen there.
+    pub(crate) fn constant_bytes(&self, payload_len: u64) -> u64 {
+        self.size.map_or(payload_len, |said| said.max(payload_len))
+    }
+}
+
 /// What only one class of variables has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DetailIn {

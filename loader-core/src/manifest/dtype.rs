@@ -66,6 +66,13 @@ pub fn public_name(code: u8) -> &'static str {
     PUBLIC.iter().find(|row| row.1 == code).map_or("", |row| row.0)
 }
 
+/// Bytes of an element with that public code, those included that only descriptors use.
+#[must_use]
+pub fn public_bytes(code: u8) -> Option<u8> {
+    let same = |row: &&Row| descriptor_to_public(row.1) == Some(code);
+    DESCRIPTOR.iter().find(same).map(|row| row.2)
+}
+
 /// Descriptor code and element bytes of a `*_dtype` string; `None` is E377.
 #[must_use]
 pub fn descriptor(name: &[u8]) -> Option<(u8, u8)> {

@@ -6,6 +6,7 @@ use super::place::Request;
 use super::programs::{MOST_PROGRAMS, Notes, Program, is_target};
 use super::record::{Bind, BlockRec, Image, NoteKind, Opaque, RingRec, SlotNote, Target, TargetKind, Why};
 use super::rings::CoreRings;
+use super::translate::states_count;
 use crate::arch::Engine;
 use crate::arena::{Arena, ArenaRef, Record};
 use crate::error::{Error, Stage, StageCode};
@@ -254,6 +255,9 @@ impl Work<'_, '_, '_> {
         if let Some(index) = found {
             return Ok(Some((queue, u32::try_from(index).unwrap_or(u32::MAX))));
         }
+        if states_count(value) {
+            return Ok(None);
+        }
         // A queue without static blocks is filled while the model runs; its trigger names nothing here.
         if of_queue.is_empty() && self.is_dynamic(queue, rings) {
             return Ok(None);
@@ -297,14 +301,21 @@ impl Work<'_, '_, '_> {
         name.split(|&byte| byte == 0).next().unwrap_or(&[])
     }
 
-    /// Every branch finds one target.
+    /// Every branch finds one target, and there is a slot at it (I14).
     #[inline(never)]
     fn check_branches(&mut self, engine: Engine) -> Result<(), Error> {
         let branches = |note: &SlotNote| {
             u32::from(note.engine) == engine.number()
-                && matches!(note.kind, NoteKind::CALL | NoteKind::BRANCH)
+                && (matches!(note.kind, NoteKind::CALL | NoteKind::BRANCH) || is_exit(note))
         };
+        let image: Image = get(self.arena, self.out.images, engine.index())?;
+        let inside = |slot: u32| u64::from(slot) < image.slots();
         self.each(branches, |work, note| {
+            if is_exit(note) {
+                let postamble = image.preamble.get().saturating_add(image.main.get());
+                let outside = || work.fault(StageCode::TargetOutside, note).name2(b"postamble");
+                return if inside(postamble) { Ok(()) } else { Err(outside()) };
+            }
             let call = note.kind == NoteKind::CALL;
             let kind = if call { TargetKind::FUNCTION } else { TargetKind::LABEL };
             let key = if call { name_key(work.name(note)) } else { note.id.get() };
@@ -316,15 +327,40 @@ impl Work<'_, '_, '_> {
                     name.split(|&byte| byte == 0).next().unwrap_or(&[]) == work.name(note)
                 }
             };
-            let code = match same.iter().filter(named).count() {
-                1 => return Ok(()),
-                0 => StageCode::UnknownTarget,
-                _ => StageCode::DuplicateTarget,
+            let mut found = same.iter().filter(named);
+            let error = match (found.next(), found.next()) {
+                (Some(only), None) if inside(only.slot.get()) => return Ok(()),
+                (Some(_), None) => work.fault(StageCode::TargetOutside, note),
+                (None, _) => work.fault(StageCode::UnknownTarget, note),
+                (_, Some(_)) => work.fault(StageCode::DuplicateTarget, &work.second_target(note)?),
             };
-            let error = work.fault(code, note);
             Err(if call { error.name2(work.name(note)) } else { error.name2(b"label") })
         })
     }
+
+    /// The second definition of what a branch names.
+    fn second_target(&self, branch: &SlotNote) -> Result<SlotNote, Error> {
+        let kind = if branch.kind == NoteKind::CALL { NoteKind::FUNCTION } else { NoteKind::LABEL };
+        let mut before = false;
+        for index in 0..self.notes.count {
+            let note = self.note(index)?;
+            let place = (note.core, note.engine, note.kind);
+            let same = note.id == branch.id || kind == NoteKind::FUNCTION;
+            if place != (branch.core, branch.engine, kind) || !same || self.name(&note) != self.name(branch) {
+                continue;
+            }
+            if before {
+                return Ok(note);
+            }
+            before = true;
+        }
+        Err(internal())
+    }
+}
+
+/// True for the exit of a program, which goes to its postamble.
+fn is_exit(note: &SlotNote) -> bool {
+    note.kind == NoteKind::MODIFY && note.opcode == 0xDF
 }
 
 /// First slot of an image's functions.

@@ -43,8 +43,8 @@ pub enum Operand {
     },
     /// An address without a variable: left alone.
     Immediate,
-    /// Address or shape in a register and no variable: passes through unchanged (staging.md §11.4, Confirmed),
-    /// and is counted.
+    /// Address or shape in a register and no variable: left alone (staging.md §11.4, Confirmed), and its slot is
+    /// opaque, because only a request without a register operand has a known lowering (R6, R8).
     Held,
     /// A combination of bits with no known meaning.
     Unknown(u8),
@@ -70,10 +70,19 @@ impl Operand {
         }
     }
 
-    /// True if a register decides where it leads.
+    /// True for a register operand of a known form.
+    #[must_use]
+    pub const fn is_register(self) -> bool {
+        matches!(self, Self::Register { .. } | Self::Held)
+    }
+
+    /// True if a register decides where it leads, in a form without a known meaning too (R3).
     #[must_use]
     pub const fn is_indirect(self) -> bool {
-        matches!(self, Self::Register { .. } | Self::Held)
+        match self {
+            Self::Unknown(marker) => marker & (REGISTER | HELD) != 0,
+            known => known.is_register(),
+        }
     }
 }
 
@@ -115,6 +124,7 @@ mod tests {
                 0x40 | 0x80 | 0xC0 => assert_eq!(found, Operand::Held),
                 _ => assert_eq!(found, Operand::Unknown(marker), "{marker:#x}"),
             }
+            assert_eq!(found.is_indirect(), marker & 0xC8 != 0, "{marker:#x}");
         }
     }
 

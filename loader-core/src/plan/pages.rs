@@ -24,6 +24,15 @@ pub struct Page {
     pub refs: u32,
 }
 
+impl Page {
+    /// What it counts for in the ledger: its size, and the alignment where the device could not align (staging.md §7.6).
+    #[must_use]
+    pub const fn ledger_bytes(&self) -> u64 {
+        let slack = if self.taken.skip == 0 { 0 } else { PAGE_ALIGN };
+        self.taken.size.saturating_add(slack)
+    }
+}
+
 /// What the cores of one device hold for all models: scratchpad pages, and microcode libraries; in memory of the caller.
 /// Lives as long as the device is open.
 #[derive(Debug)]
@@ -79,19 +88,26 @@ impl<'g> PageTable<'g> {
         self.iter().filter(|page| page.core == core).fold(0, |count, _| count.saturating_add(1))
     }
 
+    /// What the pages of a core count for in the ledger.
+    #[must_use]
+    pub fn bytes(&self, core: CoreId) -> u64 {
+        let own = self.iter().filter(|page| page.core == core);
+        own.fold(0, |sum, page| sum.saturating_add(page.ledger_bytes()))
+    }
+
     /// Makes sure that a core has `needed` pages and takes a reference to each. Gives how many there are:
     /// fewer than `needed` only if contiguous pages ran out, which is a ceiling and not a failure (X26).
     ///
     /// # Errors
     /// Pages of another kind, a full table, or the device's refusal; pages added by this call are given
-    /// back then, newest first. If memory ran out, `full` hears before that how many pages the core has.
+    /// back then, newest first. If memory ran out, `full` hears before that how many bytes the core's pages take.
     pub fn reserve<D: Device>(
         &mut self,
         device: &D,
         core: CoreId,
         needed: u64,
         paging: Paging,
-        full: &mut dyn FnMut(u32),
+        full: &mut dyn FnMut(u64),
     ) -> Result<u32, Error> {
         let needed = u32::try_from(needed).map_err(|_| Error::internal(Stage::Plan, "scratchpad pages"))?;
 
@@ -108,7 +124,7 @@ impl<'g> PageTable<'g> {
             Ok(got) => got,
             Err(error) => {
                 if error.code == DeviceCode::OutOfMemory.into() {
-                    full(self.count(core));
+                    full(self.bytes(core));
                 }
                 self.shrink(device, core, had);
                 return Err(error);

@@ -14,7 +14,7 @@ use super::pages::{PAGE_ALIGN, PageTable};
 use super::programs::{Libraries, MOST_PROGRAMS, Notes, Program, read};
 use super::record::{Feed, LoadParams, Model};
 use super::rings::{CoreRings, RingRules, count};
-use super::strict::{Strictness, check_exact, check_slots};
+use super::strict::{check_exact, check_slots, must_be_exact};
 use super::translate::Code;
 use super::usage::Shortage;
 use super::vars;
@@ -136,8 +136,8 @@ pub fn place_explained<'m, P: Payload<'m>, D: Device>(
     let mut drafts = Drafts::new();
     check(kbins, device, request, &mut drafts).map_err(|error| with_definition(error, kbins))?;
     check_members(payload, &drafts)?;
-    let strictness = Strictness::of(request.policy, device);
-    let result = prepare(payload, &mut drafts, request, strictness, arena)
+    let exact = must_be_exact(request.policy, device);
+    let result = prepare(payload, &mut drafts, request, exact, arena)
         .and_then(|()| claim(kbins, &mut drafts, device, request, pages, arena, shortage));
     if result.is_err() {
         arena.release(mark);
@@ -271,7 +271,7 @@ fn prepare<'m, P: Payload<'m>>(
     payload: &mut P,
     drafts: &mut Drafts<'m>,
     request: &Request<'_>,
-    strictness: Strictness,
+    exact: bool,
     arena: &mut Arena<'m>,
 ) -> Result<(), Error> {
     let mut kbins = heapless::Vec::<KbinView<'m>, GROUP_MOST>::new();
@@ -283,11 +283,11 @@ fn prepare<'m, P: Payload<'m>>(
     let mark = arena.mark();
     let notes = read_all(payload, drafts, &mut programs, arena)?;
     sort_all(drafts, &programs, &notes, request, arena)?;
-    for (index, draft) in (0u8..).zip(drafts.iter()).filter(|_| strictness >= Strictness::Slots) {
+    for (index, draft) in (0u8..).zip(drafts.iter()).filter(|_| exact) {
         check_slots(index, &draft.kbin, &notes, arena)?;
     }
     arena.release_tail(mark);
-    for (index, draft) in (0u8..).zip(drafts.iter()).filter(|_| strictness == Strictness::Exact) {
+    for (index, draft) in (0u8..).zip(drafts.iter()).filter(|_| exact) {
         check_exact(index, &draft.kbin, &draft.rings, arena)?;
     }
     Ok(())
@@ -390,16 +390,15 @@ fn claim<'m, D: Device>(
     let laid = lay_out(drafts, &paging).map_err(planned)?;
     let [needed, ..] = laid.pages;
     let sharing = if needed == 0 { request.core } else { sharing_core(device, request)? };
-    let page_bytes = |count: u32| u64::from(count).saturating_mul(paging.page_size());
     // The pages are listed among the blocks of the first subgraph.
-    let got = pages.reserve(device, sharing, needed, paging, &mut |count| {
+    let got = pages.reserve(device, sharing, needed, paging, &mut |bytes| {
         *shortage = Some(Shortage {
             core: sharing,
             size: paging.page_size(),
             align: PAGE_ALIGN,
             usage: Usage::Scratchpad,
             held: [None; GROUP_MOST],
-            pages: Some((sharing, page_bytes(count))),
+            pages: Some((sharing, bytes)),
         });
     });
     let got = got.map_err(|error| error.subgraph(0))?;

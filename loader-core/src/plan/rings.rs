@@ -10,7 +10,7 @@ use crate::error::{Error, Stage, StageCode};
 use crate::limits::Budget;
 use crate::lower::record::{Desc, RingType};
 use crate::lower::{InstanceView, KbinView, QueueView};
-use zerocopy::little_endian::U16;
+use zerocopy::little_endian::{U16, U32};
 
 /// The rings and blocks of one core, counted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,6 +35,9 @@ pub struct RingRules {
     /// Allowance for entries of this core.
     pub entries: u64,
 }
+
+/// Semaphores of a core (driver-abi.md §7.9, Confirmed).
+const SEMAPHORES: u32 = 256;
 
 fn fault(code: StageCode) -> Error {
     Error::new(Stage::Plan, code)
@@ -73,6 +76,8 @@ pub fn count(kbin: &KbinView<'_>, rules: &RingRules, arena: &mut Arena<'_>) -> R
     let mut budget = Budget::new(rules.entries);
     let (mut row, mut block) = (0, 0);
     for queue in kbin.queues() {
+        check_semaphores(&queue, queue.semaphores())
+            .map_err(|error| error.subgraph(rules.core).element(u32::from(small(queue.slot))))?;
         for instance in queue.instances() {
             let part = Part { kbin, queue, instance, rules };
             row = part.count_rings(&mut out, row, arena, &mut budget)?;
@@ -83,6 +88,15 @@ pub fn count(kbin: &KbinView<'_>, rules: &RingRules, arena: &mut Arena<'_>) -> R
         crate::sort::sort_by_key(all, |block| (block.queue.get(), block.instance.get(), block.id.get()));
     }
     Ok(out)
+}
+
+/// Every semaphore has a register of its core: the number becomes part of an address (I9).
+fn check_semaphores(queue: &QueueView<'_>, semaphores: &[U32]) -> Result<(), Error> {
+    let Some(high) = semaphores.iter().find(|semaphore| semaphore.get() >= SEMAPHORES) else {
+        return Ok(());
+    };
+    let (found, most) = (u64::from(high.get()), u64::from(SEMAPHORES));
+    Err(fault(StageCode::SemaphoreIndex).name(queue.name()).numbers(found, most))
 }
 
 /// One ring instance of a kbin's queue.
@@ -139,6 +153,11 @@ impl Part<'_, '_> {
             let located = |error| self.located(error, descs);
             for desc in descs {
                 self.check_ends(desc).map_err(located)?;
+            }
+            if let Some(end) = descs.last().and_then(|desc| self.kbin.block_end(desc)) {
+                let own = end.semaphore.map(U32::new);
+                check_semaphores(&self.queue, own.as_slice()).map_err(located)?;
+                check_semaphores(&self.queue, end.remote_semaphores).map_err(located)?;
             }
             let start = end.saturating_sub(rows_of(&self.queue));
             let rows = arena.slice_mut::<RingRec>(out.rings).and_then(|all| all.get_mut(start..end));

@@ -1,4 +1,5 @@
-//! What a load refuses to leave untranslated (R6, R40): slots first, then blocks and tables.
+//! What a load refuses to leave untranslated (R6, R35, R37, R40): slots first, then blocks and tables. What is approximate
+//! is refused like what is opaque: in strict mode, and on a device that would run it unless the caller takes both.
 //!
 //! Nothing is refused while the streams are read: the file decides in which order they come, and the
 //! refusal must not depend on it. So the notes are kept, and the first one by subgraph, engine and slot counts.
@@ -15,28 +16,9 @@ use crate::lower::KbinView;
 use crate::lower::record::Desc;
 use crate::policy::Policy;
 
-/// How much may stay untranslated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Strictness {
-    /// Everything is listed: nothing will run.
-    Listed,
-    /// Every slot is translated: the device will run them.
-    Slots,
-    /// Blocks and tables are exact too.
-    Exact,
-}
-
-impl Strictness {
-    /// What a policy asks for on a device.
-    pub(super) fn of<D: Device>(policy: &Policy, device: &D) -> Self {
-        if policy.strict {
-            Self::Exact
-        } else if policy.allow_opaque || device.is_simulated() {
-            Self::Listed
-        } else {
-            Self::Slots
-        }
-    }
+/// Whether everything must be translated to the last bit; else what is not is listed.
+pub(super) fn must_be_exact<D: Device>(policy: &Policy, device: &D) -> bool {
+    policy.strict || !(policy.allow_opaque || device.is_simulated())
 }
 
 fn fault(code: StageCode) -> Error {

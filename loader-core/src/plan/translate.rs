@@ -9,6 +9,7 @@ mod request;
 mod slot;
 mod stream;
 
+pub(super) use pseudo::states_count;
 pub use slot::{Slot, displacement};
 pub use stream::{Counts, Stream};
 

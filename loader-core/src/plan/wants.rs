@@ -20,6 +20,8 @@ const TABLE_ALIGN: u64 = 64;
 const WORD: u64 = 4;
 /// Most ucode libraries of a model (staging.md §22, Confirmed).
 const MOST_LIBRARIES: usize = 9;
+/// Most functions of them together (manifests.md §11.3, Confirmed).
+const MOST_FUNCTIONS: usize = 97;
 
 /// One block that is needed, and the bytes of the file that fill it.
 #[derive(Clone, Copy, Debug)]
@@ -184,10 +186,16 @@ impl<'m> Core<'m> {
             return Ok(());
         }
         let count = self.kbin.ucode_libs().count();
+        let wide = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
         if count > MOST_LIBRARIES {
-            let wide = |n| u64::try_from(n).unwrap_or(u64::MAX);
             let many = Error::new(Stage::Plan, StageCode::TooManyLibraries);
             return Err(many.numbers(wide(count), wide(MOST_LIBRARIES)));
+        }
+        let functions =
+            self.kbin.ucode_libs().fold(0, |sum: usize, library| sum.saturating_add(library.functions.len()));
+        if functions > MOST_FUNCTIONS {
+            let many = Error::new(Stage::Plan, StageCode::TooManyFunctions);
+            return Err(many.numbers(wide(functions), wide(MOST_FUNCTIONS)));
         }
         for (index, library) in self.kbin.ucode_libs().enumerate() {
             let Some(blob) = library.content.filter(has_file) else { continue };

@@ -1,7 +1,7 @@
 //! Loaded models.
 
 use crate::device::Shared;
-use crate::failure::{Answer, Failure};
+use crate::failure::Answer;
 use crate::library::Library;
 use crate::session::{Session, physical};
 use loader_core::arch::Engine;
@@ -9,6 +9,7 @@ use loader_core::container::guard;
 use loader_core::device::{CoreId, MemHandle};
 use loader_core::plan::CoreView;
 use loader_core::plan::record::{self, FeatureMap};
+use loader_std::environment::membership;
 use loader_std::loader::IoEntry;
 use loader_std::runtime::{Admission, CoreClaim};
 use loader_std::{LoadOptions, Loader, Memory};
@@ -92,34 +93,22 @@ pub(crate) fn load(
     ranks: Ranks,
 ) -> Answer<usize> {
     let settings = &library.settings;
-    let mut refused = None;
+    let mut collective = Ok(None);
     let admitted = library.runtime().admit(vnc, vnc_count, || {
-        refused = ranks.and_then(|ranks| communicator(settings.root_comm, ranks).err());
+        let root = settings.root_comm.as_deref();
+        collective = ranks.map(|(rank, world)| membership(root, rank, world)).transpose();
         let header = guard::buffer(bytes)?;
         guard::lnc(&header, &settings.policy)?;
         Ok(header)
     });
     // The communicator is asked before the file, so its refusal goes first.
-    if let Some(refused) = refused {
-        return Err(refused);
-    }
+    let collective = collective?;
     let Admission { core: claim, .. } = admitted?;
     let session = library.session()?;
     let core = physical(settings, claim.index().into())?;
-    let options = LoadOptions { core: core.0, policy: settings.policy, ..LoadOptions::default() };
+    let options = LoadOptions { core: core.0, policy: settings.policy, collective, ..LoadOptions::default() };
     let model = placed(&session, bytes.unwrap_or_default(), &options, claim)?;
     Ok(session.models.insert(model))
-}
-
-/// Check 3 of S0, for collective loads (container.md §6).
-fn communicator(root_comm: bool, (rank, world): (u32, u32)) -> Answer {
-    if !root_comm {
-        return Err(Failure::invalid("a collective load needs NEURON_RT_ROOT_COMM_ID in the environment"));
-    }
-    if rank >= world {
-        return Err(Failure::invalid(format_args!("device {rank} does not belong to a world of {world}")));
-    }
-    Ok(())
 }
 
 fn placed(session: &Session, file: &[u8], options: &LoadOptions, claim: CoreClaim) -> Answer<Model> {

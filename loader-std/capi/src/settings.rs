@@ -5,6 +5,7 @@ use crate::failure::{Answer, Failure};
 use loader_core::arch::Arch;
 use loader_core::policy::Policy;
 use loader_std::environment::allow_legacy;
+use loader_std::memory::Page;
 use std::ffi::OsString;
 
 /// The settings of a process.
@@ -18,8 +19,8 @@ pub(crate) struct Settings {
     pub(crate) visible: Vec<u16>,
     /// What a load goes by.
     pub(crate) policy: Policy,
-    /// `NEURON_RT_ROOT_COMM_ID` is there, as collective loads ask (container.md §6).
-    pub(crate) root_comm: bool,
+    /// `NEURON_RT_ROOT_COMM_ID`, which collective loads ask for (container.md §6).
+    pub(crate) root_comm: Option<OsString>,
 }
 
 impl Settings {
@@ -49,7 +50,10 @@ impl Settings {
             allow_opaque: flag("NEFFLOAD_ALLOW_OPAQUE"),
             ..Policy::DEFAULT
         };
-        let root_comm = get("NEURON_RT_ROOT_COMM_ID").is_some_and(|value| !value.is_empty());
+        let value = |name: &str| get(name).map(|value| value.to_string_lossy().into_owned());
+        let page = Page::from_environment(value);
+        let policy = page.map_err(|refusal| Failure::invalid(&refusal))?.of_policy(policy);
+        let root_comm = get("NEURON_RT_ROOT_COMM_ID");
         Ok(Self { device, lnc, visible, policy, root_comm })
     }
 
@@ -122,7 +126,7 @@ mod tests {
         assert_eq!((settings.device.arch(), settings.device.cores(), settings.lnc), (Arch::Cayman, 8, 2));
         assert_eq!(settings.span(), (0, 8));
         assert_eq!((settings.total(), settings.visible), (4, vec![0, 1, 2, 3]));
-        assert!(!settings.policy.verify_digest && !settings.root_comm);
+        assert!(!settings.policy.verify_digest && settings.root_comm.is_none());
     }
 
     #[test]
@@ -136,7 +140,8 @@ mod tests {
         let settings = settings.unwrap();
         assert_eq!(settings.span(), (4, 6));
         assert_eq!((settings.lnc, settings.total(), settings.visible), (1, 16, vec![4, 5, 6, 9]));
-        assert!(settings.policy.verify_digest && settings.root_comm);
+        assert!(settings.policy.verify_digest);
+        assert_eq!(settings.root_comm.as_deref(), Some("127.0.0.1:4000".as_ref()));
         assert_eq!(read(&[("NEURON_RT_NUM_CORES", "2")]).unwrap().visible, [0, 1]);
         assert_eq!(read(&[("NEURON_LOGICAL_NC_CONFIG", "1")]).unwrap().total(), 8);
     }

@@ -6,6 +6,8 @@ use crate::model::{Bind, load};
 use crate::session::Session;
 use crate::settings::Settings;
 use loader_core::device::Device;
+use neffload_tests::build::edit_json;
+use neffload_tests::fixtures::named;
 
 /// A library on the default device, initialised.
 fn library() -> Library {
@@ -101,8 +103,86 @@ fn a_collective_load_asks_for_its_communicator() {
     let settings = Settings::read(|name| (name == "NEURON_RT_ROOT_COMM_ID").then(|| "10.0.0.1:1".into()));
     let library = Library::new(settings.unwrap());
     library.init(1).unwrap();
-    assert_eq!(load(&library, Some(&file), -1, -1, Some((2, 2))).unwrap_err().status.number(), 2);
+    for (rank, world) in [(2, 2), (0, 0), (0, 65_537), (u32::MAX, u32::MAX)] {
+        let refused = load(&library, Some(&file), -1, -1, Some((rank, world))).unwrap_err();
+        assert_eq!(refused.status.number(), 2);
+        assert!(refused.text.starts_with("S703 "), "{}", refused.text);
+    }
     load(&library, Some(&file), -1, -1, Some((1, 2))).unwrap();
+}
+
+/// A library whose environment names that root communicator.
+fn communicating(root: &'static str) -> Library {
+    let settings = Settings::read(|name| (name == "NEURON_RT_ROOT_COMM_ID").then(|| root.into()));
+    let library = Library::new(settings.unwrap());
+    library.init(1).unwrap();
+    library
+}
+
+#[test]
+fn a_root_communicator_is_a_host_and_a_port() {
+    let file = fixture();
+    for root in ["localhost", "host:", "h:0", "h:99999", "a b:99999", ":1", "h:+1"] {
+        let library = communicating(root);
+        let refused = load(&library, Some(&file), -1, -1, Some((0, 2))).unwrap_err();
+        assert_eq!((refused.status.number(), &refused.text[..5]), (2, "S702 "), "{root}: {}", refused.text);
+        // It is asked before the file.
+        let refused = load(&library, None, -1, -1, Some((0, 2))).unwrap_err();
+        assert!(refused.text.starts_with("S702 "), "{}", refused.text);
+        assert_eq!(library.runtime().cores_in_use(), 0);
+        // A load without collectives does not ask.
+        load(&library, Some(&file), -1, -1, None).unwrap();
+    }
+    load(&communicating("[::1]:2000"), Some(&file), -1, -1, Some((0, 2))).unwrap();
+}
+
+#[test]
+fn replica_groups_and_pairs_are_judged_by_a_collective_load() {
+    let library = communicating("10.0.0.1:1234");
+    let session = library.session().unwrap();
+    let with = |groups: &str, pairs: &str| {
+        let mut fixture = named("cayman-2core");
+        edit_json(&mut fixture.tree, "sg00/def.json", |definition| {
+            definition["replica_groups"] = groups.parse().unwrap();
+            definition["src_target_pairs"] = pairs.parse().unwrap();
+        });
+        fixture.bytes()
+    };
+    let ask = |file: &[u8], ranks| match load(&library, Some(file), -1, -1, ranks) {
+        Ok(handle) => {
+            session.unload(handle).unwrap();
+            String::new()
+        }
+        Err(refused) => {
+            assert_eq!(refused.status.number(), 2, "{}", refused.text);
+            refused.text[..4].to_owned()
+        }
+    };
+    let [twelve, thirteen] = [12, 13].map(|count| format!("[{}]", vec!["[[3]]"; count].join(",")));
+    let cases: [(&str, &str, &str); 15] = [
+        ("[]", "[]", ""),
+        ("[[]]", "[]", ""),
+        ("[[[]]]", "[]", ""),
+        ("[[[0,1],[2,3]]]", "[]", ""),
+        ("[[[0,1,2]]]", "[]", "S704"),
+        ("[[[0,1],[2,3]],[[0,1,2]]]", "[]", "S704"),
+        ("[[[0,3,4]]]", "[]", "S705"),
+        ("[[[0,3,3]]]", "[]", "S706"),
+        ("[[[0,3],[3,1]]]", "[]", "S706"),
+        (&twelve, "[]", ""),
+        (&thirteen, "[]", "S708"),
+        ("[]", "[[[0,1],[1,0]]]", ""),
+        ("[]", "[[[0,1],[0,2]]]", "S707"),
+        ("[]", "[[[0,1],[2,1]]]", "S707"),
+        ("[]", "[[[0,4]]]", "S705"),
+    ];
+    let empty = session.device.hash();
+    for (groups, pairs, code) in cases {
+        let file = with(groups, pairs);
+        assert_eq!(ask(&file, Some((3, 4))), code, "{groups} {pairs}");
+        assert_eq!(ask(&file, None), "", "without collectives nobody asks");
+        assert_eq!(session.device.hash(), empty);
+    }
 }
 
 #[test]

@@ -67,10 +67,7 @@ impl<D: Device> Loader<D> {
     }
 
     fn page_bytes(&self, core: CoreId) -> u64 {
-        self.with_pages(|table| {
-            let size = table.paging().map_or(0, |paging| paging.page_size());
-            u64::from(table.count(core)) * size
-        })
+        self.with_pages(|table| table.bytes(core))
     }
 
     fn library_bytes(&self, core: CoreId) -> u64 {

@@ -24,8 +24,10 @@ pub struct Page {
     pub mode: Mode,
 }
 
-/// The two variables that set the page, in MiB; the first that is set counts (§20.3, X19).
-const VARIABLES: [&str; 2] = ["NEURON_SCRATCHPAD_PAGE_SIZE", "NEURON_RT_ONE_TMPBUF_PAGE_SIZE_MB"];
+/// The two variables that set the page, in MiB; the first that is set counts (§20.3, X19). The first one takes
+/// multiples of 512 only (staging.md §8.4), the second any number (Z15).
+const VARIABLES: [(&str, u64); 2] =
+    [("NEURON_SCRATCHPAD_PAGE_SIZE", 512), ("NEURON_RT_ONE_TMPBUF_PAGE_SIZE_MB", 1)];
 
 impl Default for Page {
     /// 64 MiB, contiguous (R20).
@@ -44,20 +46,37 @@ impl Page {
         if bytes == 0 || !bytes.is_multiple_of(1 << 20) || bytes > u64::from(u32::MAX) {
             return Err(Refusal::named(ToolCode::BadPageSize, bytes.to_string().as_bytes()));
         }
+        Ok(Self::of_any(bytes))
+    }
+
+    /// The same for any number: what a load makes of an odd one is its own affair.
+    #[must_use]
+    pub const fn of_any(bytes: u64) -> Self {
         let contiguous = bytes == Policy::CONTIGUOUS_PAGE;
-        Ok(Self { bytes, mode: if contiguous { Mode::Contiguous } else { Mode::Paged } })
+        Self { bytes, mode: if contiguous { Mode::Contiguous } else { Mode::Paged } }
+    }
+
+    /// A policy with this page.
+    #[must_use]
+    pub const fn of_policy(self, policy: Policy) -> Policy {
+        let contiguous_scratchpad = matches!(self.mode, Mode::Contiguous);
+        Policy { page_size: self.bytes, contiguous_scratchpad, ..policy }
     }
 
     /// The page that the environment asks for; `look_up` gives a variable's value. An empty one is not set.
     ///
     /// # Errors
-    /// M104 if the variable is no whole number of MiB above 0.
+    /// M104 if the variable is no number of MiB that it takes.
     pub fn from_environment(look_up: impl Fn(&str) -> Option<String>) -> Result<Self, Refusal> {
-        let set = |name: &&str| look_up(name).filter(|text| !text.trim().is_empty());
-        let Some(text) = VARIABLES.iter().find_map(set) else {
+        let set = |&(name, step): &(&str, u64)| {
+            let text = look_up(name).filter(|text| !text.trim().is_empty())?;
+            Some((text, step))
+        };
+        let Some((text, step)) = VARIABLES.iter().find_map(set) else {
             return Ok(Self::default());
         };
-        let mib = text.trim().parse::<u64>().ok().and_then(|mib| mib.checked_mul(1 << 20));
+        let mib = text.trim().parse::<u64>().ok().filter(|mib| mib.is_multiple_of(step));
+        let mib = mib.and_then(|mib| mib.checked_mul(1 << 20));
         let bad = || Refusal::named(ToolCode::BadPageSize, text.as_bytes());
         Self::of(mib.unwrap_or(0)).map_err(|_| bad())
     }

@@ -7,8 +7,9 @@ use loader_core::device::Usage;
 use loader_core::lower::QueueView;
 use loader_core::lower::record::{Kbin, MrType};
 use loader_core::manifest::VarClass;
-use loader_core::plan::CoreView;
 use loader_core::plan::record::{BlockRec, DMem, Model, RING_TX, RingRec, VarPlace};
+use loader_core::plan::vars::STATE_BUFFER_BYTES;
+use loader_core::plan::{CoreView, ledger_bytes};
 use serde_json::{Map, Value, json};
 
 pub(super) fn core_json(core: &CoreView<'_>) -> Value {
@@ -39,9 +40,14 @@ fn variable(core: &CoreView<'_>, place: &VarPlace) -> Value {
         "var_id": place.var_id.get(),
         "name": text(name),
         "class": class(place.mr_type),
-        "size": place.size.get(),
+        "size": size(place),
         "address": place.address().map(address),
     })
+}
+
+/// A state buffer's window for it and for any remote variable, as the document's contract has it.
+fn size(place: &VarPlace) -> u64 {
+    if place.mr_type == MrType::REMOTE { STATE_BUFFER_BYTES } else { place.size.get() }
 }
 
 /// The class as `def.json` writes it.
@@ -120,7 +126,7 @@ fn breakdown(core: &CoreView<'_>) -> Value {
         breakdown.items().into_iter().map(|(name, bytes)| (name.replace(' ', "_"), bytes.into())).collect();
     map.insert("total".to_owned(), breakdown.total().into());
     let pages = core.allocations().iter().filter(|block| block.what.get() == DMem::PAGE);
-    let shared: u64 = pages.map(|page| page.size.get()).sum();
+    let shared: u64 = pages.map(ledger_bytes).sum();
     map.insert("shared_scratchpad".to_owned(), shared.into());
     Value::Object(map)
 }

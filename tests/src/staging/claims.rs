@@ -364,7 +364,7 @@ fn operands(core: &CoreView<'_>, engine: Engine, stream: &[u8]) -> Vec<OperandCl
         }
         let both =
             [0x10, 0x28].map(|at| (at, Operand::decode(slot[at..at + 8].try_into().expect("8 bytes"))));
-        if both.iter().any(|(_, operand)| matches!(operand, Operand::Register { .. } | Operand::Unknown(_))) {
+        if both.iter().any(|(_, operand)| operand.is_register() || matches!(operand, Operand::Unknown(_))) {
             continue;
         }
         let (first, _) = core.device_range(engine, position).expect("a slot of the image");

@@ -1,5 +1,6 @@
 //! The command as a user runs it.
 
+mod asked;
 mod attacks;
 mod container;
 mod diff;

@@ -105,7 +105,7 @@ fn memory_takes_the_page_as_a_parameter_and_from_the_environment() {
     assert_eq!(figures(&ask(&["memory", path]).0), [64, 192]);
     assert_eq!(figures(&ask(&["memory", path, "--page-size", "512M"]).0), [512, 1024]);
     let mut command = neffload();
-    command.args(["memory", path, "--json"]).env("NEURON_SCRATCHPAD_PAGE_SIZE", "128");
+    command.args(["memory", path, "--json"]).env("NEURON_RT_ONE_TMPBUF_PAGE_SIZE_MB", "128");
     let document = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
     assert_eq!(figures(&document), [128, 256]);
     for size in ["0", "1", "4097", "67108865", "4096M"] {

@@ -192,7 +192,9 @@ fn manifests_z15() {
     // An empty variable is not set.
     assert_eq!(bytes(&[(FIRST, " "), (SECOND, "128")]), 128 * MIB);
     assert_eq!(bytes(&[(FIRST, ""), (SECOND, "")]), 64 * MIB);
-    for bad in ["0", "x", "-1"] {
+    assert_eq!(bytes(&[(FIRST, "3584")]), 3584 * MIB);
+    // staging.md §8.4: the first variable takes multiples of 512 below 4096, the second any number (Z15).
+    for bad in ["0", "x", "-1", "64", "100", "513", "4096"] {
         let refusal = page(&[(FIRST, bad)]).unwrap_err();
         assert_eq!(refusal.error.id().to_string(), "M104", "{bad}");
     }

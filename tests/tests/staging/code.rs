@@ -106,7 +106,7 @@ fn preconditions_of_collectives() {
         (on_chip(1 << 25), 1, "off-chip offset"),
         (on_chip((1 << 25) + 1), 1, "off-chip offset"),
         (on_chip(1 << 31), 1, "off-chip offset"),
-        (on_chip((1 << 25) - 1), 1, ""),
+        (on_chip((1 << 25) - 128), 1, ""),
     ];
     for (slot, streams, what) in bad {
         let mut hand = base().stream(Engine::Pe, &[slot]);

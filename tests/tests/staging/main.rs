@@ -1,5 +1,6 @@
 //! S4 and S5: the cases of staging.md §21 and the real files on the simulated device.
 
+mod bounds;
 mod code;
 mod copies;
 mod libraries;

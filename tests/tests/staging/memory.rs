@@ -7,6 +7,7 @@ use loader_core::manifest::VarClass;
 use loader_core::plan::block::check_usage;
 use loader_core::plan::record::DMem;
 use loader_core::plan::{CoreView, ShowBytes};
+use loader_std::report::cores_json;
 use neffload_tests::lowering::handmade::Var;
 use neffload_tests::staging::model::{Hand, join, pattern};
 use neffload_tests::staging::{Loaded, Rig, audit, edited, kbins};
@@ -93,6 +94,9 @@ fn staging_t04() {
     assert_eq!(row.get(Usage::Scratchpad), 536_870_912 + 0x40_0000);
     assert_eq!(row.get(Usage::Weight), 34304 + 64 + 4096);
     assert_eq!(core.bytes_of(Usage::Weight), 34304 + 64 + 4096);
+    let document = &cores_json(&loaded.plan)[0]["breakdown"];
+    assert_eq!(document["shared_scratchpad"], 536_870_912 + 0x40_0000);
+    rig.with_pages(|pages, _| assert_eq!(pages.bytes(CoreId(0)), 536_870_912 + 0x40_0000));
     audit::check(&rig, &[&loaded]);
 }
 

@@ -352,6 +352,21 @@ fn gathers_put_their_sources_side_by_side() {
     assert_eq!(core.tally().approximate.get(), 1);
 }
 
+/// 16 sources of four chunks make 64 pairs, more than a packet holds; it is cut between chunks, because the
+/// sources of a destination stay in one packet (R33, R35).
+#[test]
+fn packets_of_a_gather_keep_the_sources_of_a_chunk_together() {
+    let bytes = 200_000;
+    let wide = |var| Access::new(var, 0, Some(8), &[bytes, 1], &[1, bytes as i64]).expect("a walk");
+    let gather = Move { op: DmaOp::Add, from: vec![wide(1); 16], to: wide(0), ..Move::copy(0, 0, 1) };
+    let hand = base(3, RingType::DATA, 1).block(0, 0, None, vec![gather]);
+    let (_, pairs) = halves(&mut Rig::new(Arch::Cayman), hand);
+    let (tx, rx) = &pairs[0];
+    let at = |wanted: fn(&Entry) -> bool| (0..64).filter(|&at| wanted(&tx[at])).collect::<Vec<_>>();
+    assert_eq!((tx.len(), at(Entry::is_first), at(Entry::is_last)), (64, vec![0, 48], vec![47, 63]));
+    assert!(rx.chunks(16).all(|chunk| chunk.iter().all(|entry| entry.address == chunk[0].address)));
+}
+
 #[test]
 fn casts_move_elements() {
     // 50,000 elements of 2 bytes become 4 bytes each: chunks of 16,384 elements.

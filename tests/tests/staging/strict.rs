@@ -6,11 +6,13 @@ use loader_core::arena::Arena;
 use loader_core::device::CoreId;
 use loader_core::limits::Limits;
 use loader_core::lower::input::DveIn;
-use loader_core::manifest::VarClass;
+use loader_core::lower::record::RingType;
+use loader_core::manifest::{Access, DmaOp, VarClass};
 use loader_core::plan::pages::PageTable;
 use loader_core::plan::record::{LoadParams, Why};
 use loader_core::plan::{Request, place};
 use loader_core::policy::Policy;
+use neffload_tests::lowering::handmade::Move;
 use neffload_tests::lowering::memory;
 use neffload_tests::staging::hooked::Hooked;
 use neffload_tests::staging::model::slot::{operand, plain, request};
@@ -21,7 +23,7 @@ use neuron_drivers::sim::{Config, Growing, HostSim};
 #[test]
 fn unknown_operands_are_listed() {
     let known = operand(0, 1, 0x10);
-    for marker in [0xFF, 0x30, 0x14, 0x08, 0x90] {
+    for (marker, indirect) in [(0xFF, 1), (0x30, 0), (0x14, 0), (0x08, 1), (0x90, 1), (0x38, 1), (0x48, 1)] {
         for stream in [
             vec![request(0, operand(0, 3, marker), known)],
             vec![request(1, known, operand(0, 3, marker)), plain(0xDA)],
@@ -32,6 +34,7 @@ fn unknown_operands_are_listed() {
             let core = loaded.plan.core(0).unwrap();
             assert_eq!((core.images()[2].opaque.get(), core.opaques().len()), (1, 1), "{marker:#x}");
             assert_eq!(core.opaques()[0].why, Why::OPERAND);
+            assert_eq!(core.images()[2].register_indirect.get(), indirect, "R3: {marker:#x}");
             assert_eq!(slots[1..=stream.len()], stream, "byte for byte");
             assert_eq!(core.resolved().len(), 1, "the other operand is found");
             rig.policy.strict = true;
@@ -40,13 +43,23 @@ fn unknown_operands_are_listed() {
             assert_eq!((error.at.a, error.at.b, error.at.c), (0, u64::from(marker), 0xD4), "{error}");
         }
     }
-    // An address in a register passes, and is counted.
-    let mut rig = Rig::new(Arch::Cayman);
-    let stream = [request(0, operand(7, 0, 0x80), known)];
-    let (loaded, slots) = image(&mut rig, base().stream(Engine::Pool, &stream), Engine::Pool);
-    let counts = loaded.plan.core(0).unwrap().images()[2];
-    assert_eq!((counts.opaque.get(), counts.register_indirect.get(), counts.patched.get()), (0, 1, 1));
-    assert_eq!((slots[1][0], &slots[1][0x10..0x18]), (0xB8, &operand(7, 0, 0x80)[..]));
+}
+
+#[test]
+fn an_address_or_shape_in_a_register_keeps_its_request_opaque() {
+    // R6 and R8: only a request without a register operand has a lowering.
+    for marker in [0x40, 0x80, 0xC0] {
+        let stream = [request(0, operand(7, 0, marker), operand(0, 1, 0x10))];
+        let hand = || base().stream(Engine::Pool, &stream);
+        let mut rig = Rig::new(Arch::Cayman);
+        let (loaded, slots) = image(&mut rig, hand(), Engine::Pool);
+        let core = loaded.plan.core(0).unwrap();
+        let counts = core.images()[2];
+        assert_eq!((counts.opaque.get(), counts.register_indirect.get(), counts.patched.get()), (1, 1, 0));
+        assert_eq!((core.opaques()[0].why, core.resolved().len(), slots[1]), (Why::REGISTER, 1, stream[0]));
+        rig.policy.strict = true;
+        assert_eq!(load_on(&mut rig, hand()).unwrap_err().id().to_string(), "S506", "{marker:#x}");
+    }
 }
 
 #[test]
@@ -102,7 +115,22 @@ fn strict_names_the_first_slot_and_refuses_what_is_approximate() {
 #[test]
 fn a_device_that_runs_code_takes_none_that_is_untranslated() {
     let stream = [plain(0xA0), plain(0xDE)];
-    let (sets, mut members) = join(vec![base().stream(Engine::Dve, &stream)]);
+    only_if_allowed(base().stream(Engine::Dve, &stream), "S506", 0xDE);
+    // What is approximate is refused like what is opaque: slots, blocks and tables.
+    only_if_allowed(base().stream(Engine::Dve, &[plain(0xA0), plain(0xC5)]), "S506", 0xC5);
+    let access = |var| Access::new(var, 0, Some(5), &[64, 1], &[1, 64]).expect("a walk");
+    let sum =
+        Move { op: DmaOp::Add, from: vec![access(3), access(4)], to: access(1), ..Move::copy(3, 1, 64) };
+    only_if_allowed(base().queue("q", RingType::DATA, 1).block(0, 0, None, vec![sum]), "S408", 0);
+    let mut table = base();
+    let blob = table.member(&pattern(64, 1));
+    table.set.act_sets.push((b"set".to_vec(), blob, blob, 1));
+    only_if_allowed(table, "S412", 0);
+}
+
+/// Refused on a device that is no simulation, with nothing done to it, unless the caller takes what is not exact.
+fn only_if_allowed(hand: Hand, code: &str, second: u64) {
+    let (sets, mut members) = join(vec![hand]);
     let kbins = kbins(sets).unwrap();
     let sim = HostSim::new(Config::flat(Arch::Cayman), Growing::new(true));
     let device = Hooked { simulated: false, ..Hooked::new(sim, |_| Ok(())) };
@@ -123,7 +151,9 @@ fn a_device_that_runs_code_takes_none_that_is_untranslated() {
         place(&mut members, &kbins, &device, &request, &mut pages, &mut arena).map(|plan| plan.len())
     };
     let error = place_with(Policy::DEFAULT).unwrap_err();
-    assert_eq!((error.id().to_string().as_str(), error.at.b), ("S506", 0xDE));
+    assert_eq!((error.id().to_string().as_str(), error.at.b), (code, second));
+    let remedy = error.remedy().to_string();
+    assert!(remedy.contains("--allow-opaque"), "{remedy}");
     assert_eq!(device.sim.operations(), 0, "before the first allocation");
     assert_eq!(place_with(Policy { allow_opaque: true, ..Policy::DEFAULT }).unwrap(), 1);
     assert!(device.sim.operations() > 0);

@@ -85,7 +85,8 @@ impl<I: Input> Emit<'_, '_, I> {
             let note = self.subject.var_fault(LowerCode::SizeMismatch, var).member(member);
             self.notes.note(note.numbers(payload_len, said));
         }
-        self.blob(BlobKind::CONSTANT, Some(BlobIn { member, len: payload_len }), payload_offset)
+        let len = var.constant_bytes(payload_len);
+        self.blob(BlobKind::CONSTANT, Some(BlobIn { member, len }), payload_offset)
     }
 
     #[inline(never)]
@@ -135,11 +136,12 @@ impl<I: Input> Emit<'_, '_, I> {
     }
 }
 
-/// Bytes of a variable (lowering.md §6.1): a constant's payload, 4 per list element (O-14), 0 where the stage decides.
+/// Bytes of a variable (lowering.md §6.1): a constant's payload, 4 per list element (O-14), 0 where the stage decides. Of a
+/// constant whose payload is short, what its entry says: placing it is then refused (staging.md T06).
 fn size(var: &VarIn<'_>) -> u64 {
     match var.detail {
         DetailIn::List { len } | DetailIn::DgeTable { len } => u64::from(len).saturating_mul(4),
-        DetailIn::File { payload_len, .. } => payload_len,
+        DetailIn::File { payload_len, .. } => var.constant_bytes(payload_len),
         DetailIn::Remote { .. } => 0,
         DetailIn::None if !var.class.needs_size() => 0,
         _ => var.size.unwrap_or(0),

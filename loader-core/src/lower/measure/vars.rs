@@ -146,7 +146,9 @@ impl<I: Input> Subject<'_, I> {
             DetailIn::List { len } | DetailIn::DgeTable { len } => {
                 add(&mut counts.lists, array_bytes(u64::from(len)))
             }
-            DetailIn::File { payload_len, .. } => add(&mut counts.blobs, u64::from(payload_len > 0)),
+            DetailIn::File { payload_len, .. } => {
+                add(&mut counts.blobs, u64::from(var.constant_bytes(payload_len) > 0));
+            }
             _ => {}
         }
     }

@@ -222,8 +222,8 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
             }
             *slot = Some((draft.core, row));
         }
-        let Scratch { sharing, paging, .. } = self.scratch;
-        let pages = u64::from(self.pages.count(sharing)).saturating_mul(paging.page_size());
+        let sharing = self.scratch.sharing;
+        let pages = self.pages.bytes(sharing);
         Some(Shortage {
             core: refused.core,
             size: error.at.a,

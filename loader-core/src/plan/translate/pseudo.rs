@@ -25,6 +25,7 @@ use super::stream::Stream;
 use super::{Code, Goal, Places, Sink};
 use crate::arch::Arch;
 use crate::error::{Error, StageCode};
+use crate::manifest::dtype;
 use crate::plan::record::{NoteKind, Why};
 use crate::plan::vars::{access, is_state_buffer};
 
@@ -32,8 +33,15 @@ use crate::plan::vars::{access, is_state_buffer};
 const LABEL_ID: usize = 12;
 /// Where an unresolved branch keeps the id of its label: the displacement field (Open).
 const BRANCH_LABEL: usize = 48;
+/// Flag of a trigger whose count of descriptors is in the instruction (staging.md §11.3, Confirmed).
+const RAW_COUNT: usize = 44;
+/// Bit of a trigger's note for that flag.
+const RAW_BIT: u64 = 1 << 56;
 /// Reduce operations that a collective may use (staging.md §11.3, Confirmed).
 const REDUCE_MASK: u32 = 0x350;
+/// Where a collective keeps its element type and the number of elements (staging.md §11.3, Confirmed).
+const ELEMENT_TYPE: usize = 13;
+const ELEMENTS: usize = 24;
 /// Bits of an offset in the state buffer that a collective must leave clear: 25, and 31 to 26 (staging.md §11.3, Confirmed).
 const OUTSIDE_PARTITIONS: u64 = 0xFE00_0000;
 /// Byte of a collective's extension whose low three bits are its priority (staging.md §11.3, Confirmed).
@@ -154,14 +162,15 @@ impl Stream {
         sink: &mut S,
     ) -> Result<(), Error> {
         self.note_opaque(code, byte(slot, 0), 1, why, 0, sink)?;
-        self.emit(*slot, sink)
+        self.keep(slot, sink)
     }
 
     /// `c1`: opaque, but its queue is found and its block noted.
     fn trigger<S: Sink>(&mut self, code: &Code<'_>, slot: &Slot, sink: &mut S) -> Result<(), Error> {
         let queue = queue_slot(code, slot, self.counts.source)?;
-        self.note_opaque(code, 0xC1, 1, Why::OPCODE, trigger_value(queue, word(slot, 48)), sink)?;
-        self.emit(*slot, sink)
+        let value = trigger_value(queue, word(slot, 48), word(slot, RAW_COUNT) != 0);
+        self.note_opaque(code, 0xC1, 1, Why::OPCODE, value, sink)?;
+        self.keep(slot, sink)
     }
 
     /// Emits a slot that stands for something not encoded in full.
@@ -194,7 +203,7 @@ impl Stream {
         self.approximate(code, real, byte(slot, 0), sink)
     }
 
-    /// `c8`: one slot; both variables are found and noted.
+    /// `c8`: one slot; both variables are found, hold what is transferred, and are noted.
     fn collective<S: Sink>(&mut self, code: &Code<'_>, slot: &Slot, sink: &mut S) -> Result<(), Error> {
         let source = self.counts.source;
         let form = |what: &[u8]| code.fault(StageCode::CollectiveForm, source).name2(what);
@@ -208,6 +217,9 @@ impl Stream {
         if code.kbin.num_streams() > 1 {
             return Err(form(b"several streams"));
         }
+        let elements = u64::from_le_bytes(bytes(slot, ELEMENTS));
+        let element = elements.min(1).saturating_mul(element_bytes(byte(slot, ELEMENT_TYPE)));
+        let (mut short, mut fits) = (None, false);
         for (operand, (id, off)) in (0u8..).zip([(16, 48), (20, 56)]) {
             let off = u64::from_le_bytes(bytes(slot, off));
             let mut note = self.note(code, NoteKind::RESOLVED, 0xC8);
@@ -216,8 +228,19 @@ impl Stream {
             if on_chip && off & OUTSIDE_PARTITIONS != 0 {
                 return Err(form(b"off-chip offset"));
             }
-            access(code.kbin, word(slot, id), off, 0).map_err(|error| located(code, source, error))?;
+            let extent = |len| {
+                access(code.kbin, word(slot, id), off, len).map_err(|error| located(code, source, error))
+            };
+            extent(element)?;
+            // Which side of a gather or scatter the elements are counted on is not stated, so one must hold them all.
+            match extent(element.saturating_mul(elements)) {
+                Ok(_) => fits = true,
+                Err(error) => short = short.or(Some(error)),
+            }
             sink.note(note)?;
+        }
+        if let Some(short) = short.filter(|_| !fits) {
+            return Err(short);
         }
         self.approximate(code, stand_in(slot), 0xC8, sink)
     }
@@ -271,7 +294,10 @@ impl Stream {
         slot: &Slot,
         sink: &mut S,
     ) -> Result<(), Error> {
-        let label = word(slot, BRANCH_LABEL);
+        // The field has 64 bits, an id 32: what does not fit names no label.
+        let label = u32::try_from(u64::from_le_bytes(bytes(slot, BRANCH_LABEL)));
+        let unknown = |_| code.fault(StageCode::UnknownTarget, self.counts.source).name2(b"label");
+        let label = label.map_err(unknown)?;
         let mut note = self.note(code, NoteKind::BRANCH, 0xA9);
         note.id = label.into();
         sink.note(note)?;
@@ -327,8 +353,19 @@ fn queue_slot(code: &Code<'_>, slot: &Slot, source: u32) -> Result<(u8, u16), Er
     Err(code.fault(StageCode::UnknownQueue, source).name2(name))
 }
 
-/// What a trigger's note keeps: block id, queue slot plus 1, instance plus 1.
-fn trigger_value((queue, instance): (u8, u16), block: u32) -> u64 {
+/// Bytes of an element of a collective, whose type is a public code (T44: 10 is `float32`); at least 1.
+fn element_bytes(code: u8) -> u64 {
+    dtype::public_bytes(code).map_or(1, u64::from)
+}
+
+/// What a trigger's note keeps: block id, queue slot plus 1, instance plus 1, and whether it states its count itself.
+fn trigger_value((queue, instance): (u8, u16), block: u32, raw: bool) -> u64 {
     let queue = u64::from(queue).saturating_add(1).wrapping_shl(32);
-    u64::from(block) | queue | u64::from(instance).wrapping_shl(40)
+    let raw = if raw { RAW_BIT } else { 0 };
+    u64::from(block) | queue | u64::from(instance).wrapping_shl(40) | raw
+}
+
+/// True if a trigger's note is of one that states its count itself and needs no block (staging.md §11.7).
+pub(in crate::plan) const fn states_count(value: u64) -> bool {
+    value & RAW_BIT != 0
 }

@@ -22,14 +22,14 @@ impl Stream {
     ) -> Result<(), Error> {
         let operands = OPERANDS.map(|at| operand(slot, at));
         self.count_indirect(operands);
-        if operands.iter().any(|operand| matches!(operand, Operand::Register { .. })) {
+        if operands.into_iter().any(Operand::is_register) {
             self.note_operands(code, slot, sink)?;
             return self.opaque(code, slot, Why::REGISTER, sink);
         }
         if let Some(marker) = unknown_marker(operands) {
             self.note_operands(code, slot, sink)?;
             self.note_opaque(code, 0xD4, 1, Why::OPERAND, marker.into(), sink)?;
-            return self.emit(*slot, sink);
+            return self.keep(slot, sink);
         }
         match byte(slot, KIND) {
             0 => {}
@@ -131,7 +131,7 @@ impl Stream {
     ) -> Result<(), Error> {
         let operands = OPERANDS.map(|at| operand(head, at));
         self.count_indirect(operands);
-        let why = if operands.iter().any(|operand| matches!(operand, Operand::Register { .. })) {
+        let why = if operands.into_iter().any(Operand::is_register) {
             Why::REGISTER
         } else if unknown_marker(operands).is_some() {
             Why::OPERAND
@@ -148,8 +148,8 @@ impl Stream {
         };
         self.note_operands(code, head, sink)?;
         self.note_opaque(code, 0xD4, 2, why, unknown_marker(operands).map_or(0, u64::from), sink)?;
-        self.emit(*head, sink)?;
-        self.emit(*extension, sink)?;
+        self.keep(head, sink)?;
+        self.keep(extension, sink)?;
         self.consume(2);
         Ok(())
     }

@@ -171,13 +171,18 @@ impl Stream {
 
     /// Hands one device slot on. Slots of functions are marked in byte 3 (staging.md §11.5).
     pub(super) fn emit<S: Sink>(&mut self, mut slot: Slot, sink: &mut S) -> Result<(), Error> {
-        let (section, at) = self.here();
-        if section == Section::Function
+        if self.section == Section::Function
             && let Some(hint) = slot.get_mut(3)
         {
             *hint |= 1;
         }
-        sink.slots(section, at, &slot)?;
+        self.keep(&slot, sink)
+    }
+
+    /// Hands one slot on byte for byte, in a function too (R6 ranks above staging.md §11.5).
+    pub(super) fn keep<S: Sink>(&mut self, slot: &Slot, sink: &mut S) -> Result<(), Error> {
+        let (section, at) = self.here();
+        sink.slots(section, at, slot)?;
         let count = match section {
             Section::Main => &mut self.counts.main,
             Section::Function => &mut self.counts.function,

@@ -58,6 +58,7 @@ impl LoadArguments {
 
 /// Runs `load`.
 pub(crate) fn run(arguments: &LoadArguments, output: &mut Output) -> Result<Answer, Trouble> {
+    arguments.asked.check()?;
     let outcomes = rounds::run(arguments, output)?;
     let requests = watch::requests();
     for outcome in &outcomes {

@@ -11,6 +11,7 @@ use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::error::{ContainerCode, Error, Stage};
 use loader_core::limits::Limits;
+use loader_std::environment;
 use loader_std::file::{Buffers, Input};
 use loader_std::members::Unpacked;
 use loader_std::memory::{Estimate, Page, Together, analyser_line};
@@ -98,7 +99,7 @@ fn stage(measured: &mut [Measured], page: Page) -> Result<(), Trouble> {
 fn page(arguments: &MemoryArguments) -> Result<Page, Trouble> {
     let page = match arguments.page_size {
         Some(bytes) => Page::of(bytes),
-        None => Page::from_environment(|name| std::env::var(name).ok()),
+        None => environment::page(),
     };
     page.map_err(|refusal| Trouble::Usage(refusal.to_string()))
 }

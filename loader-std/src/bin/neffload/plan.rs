@@ -32,6 +32,7 @@ pub(crate) struct PlanArguments {
 /// Runs `plan`.
 pub(crate) fn run(arguments: &PlanArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let asked = &arguments.asked;
+    asked.check()?;
     if output.json() && arguments.layout_to_output() {
         return Err(Trouble::Usage(
             "`--json` and `-o -` both write to standard output; name a file".to_owned(),

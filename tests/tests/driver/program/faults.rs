@@ -23,7 +23,8 @@ fn expected(point: u8) -> (&'static str, u64) {
         8 => ("D209", HW_ERROR),
         9 | 11 | 13 => ("D101", RESOURCE),
         12 | 15 | 16 | 36 => ("D108", FAILURE),
-        17 | 18 => ("D109", HW_ERROR),
+        // A copy that fails is a FAILURE, whatever kept the engine (staging.md §4, T63).
+        17 | 18 => ("D109", FAILURE),
         35 => ("D210", TIMEOUT),
         // 5 and 32: an older driver. 7: collected and asked again. 33: waited for. 19: nobody notices a flipped bit.
         // 14: a scratchpad grows as far as it can, and what does not fit is placed by itself. 27: memory survives a

@@ -2,16 +2,18 @@
 
 use super::device::{self, DeviceSpec};
 use crate::arguments::number;
+use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::policy::Policy;
 use loader_std::LoadOptions;
 use loader_std::environment;
+use loader_std::memory::Page;
 
 /// A device, and how a file gets onto it.
 #[derive(Args, Debug)]
 pub(crate) struct Asked {
     /// `/dev/neuronN`, or `sim[:ARCH[:CORES]][,store=full|digest|discard][,profile=P]`; ARCH defaults to the
-    /// file's target
+    /// file's target, P is FLAT, FLAT_GUARD, DRIVER, NO_ALIGN or TINY:BYTES (of every memory channel)
     #[arg(long, default_value = "sim", value_parser = device::parse)]
     pub(crate) device: DeviceSpec,
     /// First physical core
@@ -20,7 +22,8 @@ pub(crate) struct Asked {
     /// Logical-core size of the host; the file's by default
     #[arg(long, value_name = "N")]
     lnc: Option<u32>,
-    /// Scratchpad page; 64M lies in one range, other sizes are paged
+    /// Scratchpad page; 64M lies in one range, other sizes are paged. NEURON_SCRATCHPAD_PAGE_SIZE or
+    /// NEURON_RT_ONE_TMPBUF_PAGE_SIZE_MB by default, else 64M
     #[arg(long, value_name = "N", value_parser = number)]
     page_size: Option<u64>,
     /// Do not check the payload digest
@@ -42,10 +45,20 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
+    /// The scratchpad page: the command line's, else the environment's.
+    fn page(&self) -> Result<Page, Trouble> {
+        let page = self.page_size.map_or_else(environment::page, |bytes| Ok(Page::of_any(bytes)));
+        page.map_err(|refusal| Trouble::Usage(refusal.to_string()))
+    }
+
+    /// Refuses an environment that makes no sense, before anything is read.
+    pub(crate) fn check(&self) -> Result<(), Trouble> {
+        self.page().map(drop)
+    }
+
     pub(super) fn policy(&self) -> Policy {
         let environment = environment::policy();
-        let page_size = self.page_size.unwrap_or(Policy::CONTIGUOUS_PAGE);
-        Policy {
+        let policy = Policy {
             host_arch: self.device.arch(),
             lnc: self.lnc,
             verify_digest: !self.no_verify,
@@ -54,10 +67,9 @@ impl Asked {
             unique_keys: self.strict,
             allow_legacy: self.allow_legacy || environment.allow_legacy,
             allow_opaque: self.allow_opaque,
-            page_size,
-            contiguous_scratchpad: page_size == Policy::CONTIGUOUS_PAGE,
             ..environment
-        }
+        };
+        self.page().unwrap_or_default().of_policy(policy)
     }
 
     pub(crate) fn options(&self) -> LoadOptions {

@@ -1,6 +1,7 @@
 //! `--device`.
 
 use super::target::{Node, Target};
+use crate::arguments::number;
 use crate::inspect::arch;
 use loader_core::arch::Arch;
 use loader_core::error::Error;
@@ -69,10 +70,15 @@ fn content(name: &str) -> Result<Content, String> {
 }
 
 fn profile(name: &str) -> Result<Profile, String> {
+    if let Some((tiny, bytes)) = name.split_once(':')
+        && tiny.eq_ignore_ascii_case("TINY")
+    {
+        return number(bytes).map(Profile::Tiny);
+    }
     [Profile::Flat, Profile::FlatGuard, Profile::Driver, Profile::NoAlign]
         .into_iter()
         .find(|profile| profile.name().eq_ignore_ascii_case(name))
-        .ok_or_else(|| format!("`{name}` is none of FLAT, FLAT_GUARD, DRIVER, NO_ALIGN"))
+        .ok_or_else(|| format!("`{name}` is none of FLAT, FLAT_GUARD, DRIVER, NO_ALIGN, TINY:BYTES"))
 }
 
 impl SimSpec {
@@ -100,7 +106,12 @@ impl SimSpec {
     pub(crate) fn json(&self, target: Option<Arch>) -> Value {
         let config = self.config(target.unwrap_or(Arch::Sunda));
         let arch = self.arch.or(target).map(Arch::name);
-        json!({"kind": "sim", "arch": arch, "cores": config.cores, "store": config.content.name()})
+        let mut device =
+            json!({"kind": "sim", "arch": arch, "cores": config.cores, "store": config.content.name()});
+        if let Profile::Tiny(bytes) = config.profile {
+            device["channel_bytes"] = bytes.into();
+        }
+        device
     }
 
     /// The device's profile by name.
@@ -171,6 +182,11 @@ mod tests {
         assert_eq!((spec.arch, spec.cores), (Some(Arch::Mariana), Some(4)));
         assert_eq!((spec.content, spec.profile), (Content::Digest, Profile::Driver));
         assert_eq!(sim("sim").arch, None);
+        assert_eq!(sim("sim,profile=TINY:64M,store=discard").profile, Profile::Tiny(64 << 20));
+        assert_eq!(sim("sim,profile=tiny:4096").json(None)["channel_bytes"], 4096);
+        for bad in ["sim,profile=TINY", "sim,profile=TINY:", "sim,profile=TINY:x", "sim,profile=FLAT:4096"] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
         for bad in ["", "gpu", "sim:v9", "sim:v3:x", "sim:v3:0", "sim,store=x", "sim,fast", "sim,profile=x"] {
             assert!(parse(bad).is_err(), "{bad}");
         }

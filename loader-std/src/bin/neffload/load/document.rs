@@ -49,11 +49,16 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    /// Takes the outcome of another round if it is faster or a refusal.
+    /// Takes the times of another round if it was faster, or its refusal. All else stays that of the first round, which
+    /// is also the one that is dumped.
     pub(super) fn improve(&mut self, new: Self) {
-        match (&*self, &new) {
-            (Self::Loaded(best), Self::Loaded(new)) if new.facts.times.total >= best.facts.times.total => {}
-            _ => *self = new,
+        match (&mut *self, new) {
+            (Self::Loaded(best), Self::Loaded(new)) => {
+                if new.facts.times.total < best.facts.times.total {
+                    best.facts.times = new.facts.times;
+                }
+            }
+            (_, new) => *self = new,
         }
     }
 

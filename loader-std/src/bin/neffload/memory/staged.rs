@@ -4,12 +4,11 @@ use crate::trouble::Trouble;
 use loader_core::arch::Arch;
 use loader_core::device::Usage;
 use loader_core::plan::{BreakdownLog, CoreView};
-use loader_core::policy::Policy;
 use loader_std::container::text;
 use loader_std::environment;
 use loader_std::file::Input;
 use loader_std::loader::{PreparedResident, prepare_from};
-use loader_std::memory::{Mode, Page};
+use loader_std::memory::Page;
 use loader_std::report::breakdowns_json;
 use loader_std::{LoadError, LoadOptions, Loader, Memory};
 use neuron_drivers::sim::{Config, Content, Growing, HostSim};
@@ -35,8 +34,7 @@ pub(super) struct Stager {
 impl Stager {
     /// Nothing loaded yet.
     pub(super) fn new(page: Page) -> Self {
-        let contiguous_scratchpad = matches!(page.mode, Mode::Contiguous);
-        let policy = Policy { page_size: page.bytes, contiguous_scratchpad, ..environment::policy() };
+        let policy = page.of_policy(environment::policy());
         Self { options: LoadOptions { policy, ..LoadOptions::default() }, devices: Vec::new() }
     }
 
