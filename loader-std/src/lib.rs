@@ -18,6 +18,7 @@ pub mod memory;
 pub mod needs;
 pub mod pack;
 pub mod report;
+pub mod room;
 pub mod runtime;
 pub mod sidecars;
 pub mod verdict;
