@@ -2,6 +2,7 @@
 
 pub mod cache;
 pub mod container;
+pub mod device;
 pub mod diff;
 pub mod disasm;
 pub mod dump;
