@@ -6,6 +6,7 @@
 //! | [`map`] | the address maps of the three architectures | nothing |
 //! | `neuron` | the accelerator behind the kernel driver | Linux; the C library is optional |
 //! | `simdrv` | the simulated kernel driver, behind the same requests | a heap |
+//! | `heap` | none: what the host has left of its memory | a heap |
 //! | `harness` | the simulated kernel driver behind real system calls | Linux with seccomp user notification |
 //! | [`sim`] | the deterministic simulated accelerator | nothing: no operating system, no heap |
 #![no_std]
@@ -20,6 +21,8 @@ pub mod abi;
 mod bytes;
 #[cfg(feature = "harness")]
 pub mod harness;
+#[cfg(feature = "std")]
+pub mod heap;
 pub mod map;
 #[cfg(feature = "neuron")]
 pub mod neuron;

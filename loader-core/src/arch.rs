@@ -41,6 +41,17 @@ impl Arch {
         }
     }
 
+    /// The architecture of a name as people write it: the long one, or `v2`, `v3`, `v4`.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        match name {
+            "sunda" | "v2" => Some(Self::Sunda),
+            "cayman" | "v3" => Some(Self::Cayman),
+            "mariana" | "v4" => Some(Self::Mariana),
+            _ => None,
+        }
+    }
+
     /// Long name, as the compiler writes it.
     #[must_use]
     pub const fn name(self) -> &'static str {

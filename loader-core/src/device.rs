@@ -216,6 +216,8 @@ pub enum DeviceError {
     Positive(u32),
     /// The driver's bare -1: a copy timed out, or a ring is wrong (driver-abi.md §6). Not a matter of permissions.
     TimeoutOrRing,
+    /// The host has no memory for what it keeps of the device.
+    HostMemory,
 }
 
 impl DeviceError {
@@ -232,6 +234,7 @@ impl DeviceError {
             Self::Io(_) => DeviceCode::Io,
             Self::Positive(_) => DeviceCode::Positive,
             Self::TimeoutOrRing => DeviceCode::TimeoutOrRing,
+            Self::HostMemory => DeviceCode::HostRecord,
         };
         let errno = match self {
             Self::Io(errno) => u64::from(errno.unsigned_abs()),
@@ -239,6 +242,24 @@ impl DeviceError {
             _ => 0,
         };
         Error::new(stage, code).numbers(errno, 0)
+    }
+}
+
+/// In a few words, without what was asked for: at most 32 bytes.
+impl fmt::Display for DeviceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OutOfMemory => "out of memory",
+            Self::BadRequest => "bad request",
+            Self::BadHandle => "no such handle",
+            Self::OutOfRange => "out of range",
+            Self::AlignmentUnsupported => "alignment not supported",
+            Self::ReadRefused => "reads refused",
+            Self::Io(errno) => return write!(f, "errno {errno}"),
+            Self::Positive(number) => return write!(f, "positive result {number}"),
+            Self::TimeoutOrRing => "timeout or bad ring",
+            Self::HostMemory => "no host memory",
+        })
     }
 }
 

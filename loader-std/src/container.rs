@@ -10,6 +10,7 @@ pub use json::{digest_json, features_json, file_json, header_json, hex, log, tab
 pub use survey::{Ask, Row, Survey, survey, survey_with};
 pub use unpacker::Unpacker;
 
+use crate::room;
 use loader_core::container::{Store, StoreFull};
 
 /// Member bytes in one growing block, within a limit.
@@ -45,9 +46,7 @@ impl Store for VecStore {
         if self.most.is_some_and(|most| len > most) {
             return Err(StoreFull);
         }
-        self.bytes.try_reserve(bytes.len()).map_err(|_| StoreFull)?;
-        self.bytes.extend_from_slice(bytes);
-        Ok(())
+        room::append(&mut self.bytes, bytes).map_err(|_| StoreFull)
     }
 
     fn bytes(&self) -> &[u8] {

@@ -1,6 +1,7 @@
 //! Files and pipes as sources, and the buffers of one pass over them.
 
 use crate::inflate::Zlib;
+use crate::room;
 use loader_core::container::{AnyLayer, Extent, Layer, Layers, Workspace};
 use loader_core::error::{Code, ContainerCode, Error, Stage};
 use loader_core::source::Source;
@@ -10,7 +11,6 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use zerocopy::FromZeros;
 
 /// The system's refusal to read, as an error of the loader.
 fn unreadable(error: &io::Error, offset: u64) -> Error {
@@ -132,6 +132,14 @@ impl Input {
         if name == Path::new("-") {
             return Ok(Self::Pipe(PipeSource::new(Box::new(io::stdin()))));
         }
+        Self::open_path(name)
+    }
+
+    /// As [`Input::open`], with `-` for a file of that name.
+    ///
+    /// # Errors
+    /// The system's refusal.
+    pub fn open_path(name: &Path) -> io::Result<Self> {
         let (path, base) = match split_offset(name) {
             Some((path, base)) if !name.exists() => (path, base),
             _ => (name.to_path_buf(), 0),
@@ -139,7 +147,7 @@ impl Input {
         let file = File::open(path)?;
         let kind = file.metadata()?.file_type();
         if kind.is_dir() {
-            return Err(io::Error::from(io::ErrorKind::IsADirectory));
+            return Err(io::Error::from_raw_os_error(libc::EISDIR));
         }
         if kind.is_file() || base > 0 {
             return FileSource::new(file, base).map(Self::File);
@@ -188,7 +196,10 @@ impl GrowingLayers {
     /// The decoders, at least those up to layer `at` if there may be so many.
     fn up_to(&mut self, at: usize) -> &mut [Layer<Zlib>] {
         if (self.made.len()..self.most).contains(&at) {
-            self.made.resize_with(at + 1, || Layer::with(Zlib::new()));
+            // What the host has no memory for is not made, and a file that needs it is refused.
+            while self.made.len() <= at && room::grow(&mut self.made, 1).is_ok() {
+                self.made.push(Layer::with(Zlib::new()));
+            }
         }
         &mut self.made
     }
@@ -275,15 +286,16 @@ impl Buffers {
         Self::sized(BufferSizes::MOST)
     }
 
-    /// Buffers of these sizes.
+    /// Buffers of these sizes; those for rare records are smaller where the host has no memory for them, so that a file
+    /// which needs them is refused.
     #[must_use]
     pub fn sized(sizes: BufferSizes) -> Self {
         Self {
             input: Vec::new(),
             input_bytes: sizes.input,
             layers: GrowingLayers { made: Vec::new(), most: sizes.layers },
-            names: vec![0; 3 * sizes.name],
-            extents: zeroed(sizes.extents),
+            names: names(sizes.name),
+            extents: room::zeroed(sizes.extents).unwrap_or_default(),
         }
     }
 
@@ -301,9 +313,10 @@ impl Buffers {
     }
 }
 
-/// Extents in memory that the system gives out as zeros, and only where it is touched.
-fn zeroed(count: usize) -> Vec<Extent> {
-    Extent::new_vec_zeroed(count).unwrap_or_default()
+/// Room for three names of `most` bytes, or at least of the usual length.
+fn names(most: usize) -> Vec<u8> {
+    let least = || room::zeroed(3 * BufferSizes::LEAST.name.min(most));
+    room::zeroed(3 * most).or_else(|_| least()).unwrap_or_default()
 }
 
 impl Default for Buffers {

@@ -1,5 +1,6 @@
 //! Arenas for hosts, which have memory: a step runs again with twice as much when it ran out.
 
+use crate::room;
 use loader_core::arena::{Arena, ArenaFull};
 use loader_core::error::{Error, Stage};
 
@@ -19,11 +20,12 @@ pub fn is_full(error: &Error) -> bool {
 /// Runs `step` with an empty arena, and again with a larger one as long as the arena is what it lacks.
 ///
 /// # Errors
-/// Those of `step`.
+/// Those of `step`; C802 if the host has no larger arena.
 pub fn with_arena<T>(mut step: impl FnMut(&mut Arena<'_>) -> Result<T, Error>) -> Result<T, Error> {
     let mut size = FIRST;
     loop {
-        let mut memory = vec![0; size];
+        let mut memory =
+            room::zeroed(size).map_err(|full| full.error(Stage::Unpack, "the tables of the file"))?;
         let made = Arena::new(&mut memory).map_err(|full| Error::arena(Stage::Unpack, full));
         match made.and_then(|mut arena| step(&mut arena)) {
             Err(error) if is_full(&error) && size < LAST => size = size.saturating_mul(2).min(LAST),

@@ -2,6 +2,7 @@
 
 pub mod cache;
 pub mod container;
+pub mod device;
 pub mod diff;
 pub mod disasm;
 pub mod dump;
@@ -18,6 +19,7 @@ pub mod memory;
 pub mod needs;
 pub mod pack;
 pub mod report;
+pub mod room;
 pub mod runtime;
 pub mod sidecars;
 pub mod verdict;

@@ -4,6 +4,7 @@ mod sieve;
 mod unpacked;
 mod whole;
 
+pub(crate) use unpacked::kept_name;
 pub use unpacked::{Unpacked, Unpacking};
 pub use whole::Whole;
 

@@ -19,6 +19,12 @@ impl Refusal {
         Self { member: None, error: Error::new(Stage::Tool, code) }
     }
 
+    /// There is no file at a path.
+    #[must_use]
+    pub fn no_file() -> Self {
+        Self::new(ToolCode::NoFile)
+    }
+
     /// `member` (or a pattern for one) does not exist.
     pub(crate) fn absent(member: &[u8]) -> Self {
         Self::named(ToolCode::MemberAbsent, member)

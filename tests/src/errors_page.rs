@@ -41,6 +41,7 @@ const PLACES: &[(char, u16, &str)] = &[
     ('C', 600, "a member"),
     ('C', 700, "the file as the system gives it"),
     ('C', 800, "memory that the caller gave"),
+    ('C', 802, "memory of the host"),
     ('C', 900, "this library"),
     ('E', 100, "the graph, neff.json or kelp.json"),
     ('E', 120, "any JSON member"),

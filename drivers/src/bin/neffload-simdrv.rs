@@ -76,7 +76,7 @@ fn parse(mut words: impl Iterator<Item = OsString>) -> Result<Arguments, String>
             }
             "--arch" => {
                 let name = value()?;
-                let found = Arch::ALL.into_iter().find(|arch| arch.name() == name);
+                let found = Arch::by_name(&name);
                 arch = found.ok_or_else(|| format!("no architecture {name}"))?;
             }
             "--driver" => version = driver(&value()?)?,

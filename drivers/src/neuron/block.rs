@@ -60,8 +60,11 @@ impl Blocks for std::vec::Vec<Block> {
     }
 
     fn grow(&mut self) -> bool {
-        let len = (self.len() * 2).max(64);
-        self.resize(len, Block::EMPTY);
+        let more = self.len().max(64);
+        if self.try_reserve_exact(more).is_err() {
+            return false;
+        }
+        self.resize(self.len() + more, Block::EMPTY);
         true
     }
 }
@@ -93,7 +96,7 @@ impl<B: Blocks> Table<B> {
 
     /// Makes sure that one more block can be entered.
     pub(super) fn reserve(&mut self) -> Result<(), DeviceError> {
-        if self.find_free().is_some() || self.blocks.grow() { Ok(()) } else { Err(DeviceError::OutOfMemory) }
+        if self.find_free().is_some() || self.blocks.grow() { Ok(()) } else { Err(DeviceError::HostMemory) }
     }
 
     fn find_free(&mut self) -> Option<usize> {

@@ -5,7 +5,7 @@ use super::block::{Blocks, Table};
 use super::fault::Fault;
 use super::node::ATTEMPTS;
 use super::sys::Sys;
-use crate::abi::errno::{EINTR, EINVAL, ENOENT};
+use crate::abi::errno::{EINTR, EINVAL, ENOENT, ENOMEM};
 use crate::abi::record::{
     MemAlloc, MemAllocV2, MemAllocV2MemType, MemAllocV2MemType64, MemAllocV2MemType64Pa, MemFree,
 };
@@ -140,7 +140,7 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Neuron<S, B, L> {
                 }
                 Err(fault) if fault.is_unknown() && form + 1 < FORMS.len() => form += 1,
                 // A full handle table is no wrong handle here.
-                Err(fault) if fault.errno() == Some(ENOENT) => {
+                Err(fault) if matches!(fault.errno(), Some(ENOENT | ENOMEM)) => {
                     return Err(DeviceError::OutOfMemory);
                 }
                 Err(fault) => return Err(fault.into()),

@@ -1,6 +1,6 @@
 //! What a raw result means (driver-abi.md §6).
 
-use crate::abi::errno::{E2BIG, EINVAL, ENOENT, ENOMEM, EPERM, text};
+use crate::abi::errno::{E2BIG, EINVAL, ENOENT, EPERM, text};
 use crate::abi::request::Request;
 use core::fmt;
 use loader_core::device::DeviceError;
@@ -42,10 +42,10 @@ impl Fault {
     }
 }
 
+/// ENOMEM is the kernel's own want here; only an allocation knows it as the device's.
 impl From<Fault> for DeviceError {
     fn from(fault: Fault) -> Self {
         match (fault.errno(), fault.positive()) {
-            (Some(ENOMEM), _) => Self::OutOfMemory,
             (Some(EPERM), _) => Self::TimeoutOrRing,
             (Some(E2BIG), _) => Self::OutOfRange,
             (Some(EINVAL), _) => Self::BadRequest,

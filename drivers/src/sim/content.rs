@@ -74,7 +74,7 @@ impl<S: Storage> SimState<S> {
             let (number, within) = (address / GRANULE, (address % GRANULE) as usize);
             let fill = if self.freed.contains(number) { DEAD } else { FRESH };
             let (now, rest) = bytes.split_at_checked(PAGE_BYTES - within).unwrap_or((bytes, &[]));
-            let page = self.storage.page_mut(number, fill).ok_or(DeviceError::Io(12))?;
+            let page = self.storage.page_mut(number, fill).ok_or(DeviceError::HostMemory)?;
             crate::bytes::copy(page.get_mut(within..).unwrap_or(&mut []), now);
             address += now.len() as u64;
             bytes = rest;

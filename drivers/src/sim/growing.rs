@@ -4,17 +4,25 @@ use super::event::Event;
 use super::lock::Sim;
 use super::state::SimState;
 use super::storage::{PAGE_BYTES, Page, Slot, Storage};
+use crate::heap::{MARGIN, left};
 use core::fmt;
 use std::boxed::Box;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Mutex;
 use std::vec::Vec;
 
-/// Block table, pages and event log on the heap.
+/// New pages between two looks at what the host has left.
+const LOOK: u32 = 64;
+
+/// Block table, pages and event log on the heap. What the host refuses is not there, and the operation that needs it fails.
 #[derive(Default)]
 pub struct Growing {
     slots: Vec<Slot>,
-    pages: BTreeMap<u64, Box<Page>>,
+    /// One page each; a slice, because a box of one page cannot be asked for with care.
+    pages: BTreeMap<u64, Box<[Page]>>,
+    /// Pages that may be made before the next look.
+    unchecked: u32,
     events: Vec<Event>,
     logs: bool,
 }
@@ -37,6 +45,21 @@ impl Growing {
     }
 }
 
+/// A page, if the host has one; `unchecked` more may be made before the next look at what it has.
+fn new_page(unchecked: &mut u32, fill: u8) -> Option<Box<[Page]>> {
+    if *unchecked == 0 {
+        if !left(MARGIN) {
+            return None;
+        }
+        *unchecked = LOOK;
+    }
+    let mut page = Vec::new();
+    page.try_reserve_exact(1).ok()?;
+    page.push([fill; PAGE_BYTES]);
+    *unchecked -= 1;
+    Some(page.into_boxed_slice())
+}
+
 impl Storage for Growing {
     fn slots(&self) -> &[Slot] {
         &self.slots
@@ -47,12 +70,19 @@ impl Storage for Growing {
     }
 
     fn grow_slots(&mut self) -> bool {
-        let len = (self.slots.len() * 2).max(64);
-        self.slots.resize(len, Slot::EMPTY);
+        let more = self.slots.len().max(64);
+        if self.slots.try_reserve_exact(more).is_err() || !left(MARGIN) {
+            return false;
+        }
+        self.slots.resize(self.slots.len() + more, Slot::EMPTY);
         true
     }
 
     fn push_event(&mut self, event: Event) -> bool {
+        let full = self.events.len() == self.events.capacity();
+        if full && (self.events.try_reserve(1).is_err() || !left(MARGIN)) {
+            return false;
+        }
         self.events.push(event);
         true
     }
@@ -70,11 +100,15 @@ impl Storage for Growing {
     }
 
     fn page(&self, number: u64) -> Option<&Page> {
-        self.pages.get(&number).map(|page| &**page)
+        self.pages.get(&number)?.first()
     }
 
     fn page_mut(&mut self, number: u64, fill: u8) -> Option<&mut Page> {
-        Some(self.pages.entry(number).or_insert_with(|| Box::new([fill; PAGE_BYTES])))
+        let page = match self.pages.entry(number) {
+            Entry::Occupied(page) => page.into_mut(),
+            Entry::Vacant(place) => place.insert(new_page(&mut self.unchecked, fill)?),
+        };
+        page.first_mut()
     }
 
     fn drop_pages(&mut self, first: u64, last: u64) {

@@ -226,7 +226,7 @@ impl<S: Storage> SimState<S> {
         if self.free_slots == NIL {
             let len = self.storage.slots().len();
             if !self.storage.grow_slots() {
-                return Err(DeviceError::OutOfMemory);
+                return Err(DeviceError::HostMemory);
             }
             self.chain_free(len);
         }

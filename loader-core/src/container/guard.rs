@@ -198,7 +198,8 @@ impl Claims {
         let Some(core) = core else {
             let code = if index == -1 { ContainerCode::NoFreeCore } else { ContainerCode::CoreOutOfRange };
             let number = u64::from(if index == -1 { self.taken.count_ones() } else { index.unsigned_abs() });
-            return Err(refuse(code).numbers(number, u64::from(self.cores)));
+            let sign: &[u8] = if index < -1 { b"-" } else { b"" };
+            return Err(refuse(code).numbers(number, u64::from(self.cores)).name(sign));
         };
         if self.taken & Self::mask(core) != 0 {
             return Err(refuse(ContainerCode::CoreBusy).numbers(u64::from(core), 0));

@@ -18,7 +18,7 @@ codes! {
         HeaderSize = 'C' 107, Invalid, "Invalid NEFF file size hdr sz: {a:x}, file sz: {b:x}:", "a `header_size` below the file size", "The file was cut, or is no NEFF: fetch it again; `neffload find FILE` looks for a NEFF inside another file.";
         LncMismatch = 'C' 108, Invalid, "Mismatch detected between Runtime configuration and NEFF. Runtime currently configured with `NEURON_LOGICAL_NC_CONFIG={a}` but NEFF {name} was compiled with `--lnc={b}`. To resolve, either recompile the NEFF with `--lnc={a}` or re-run with `NEURON_LOGICAL_NC_CONFIG={b}`.", "a file compiled with `--lnc={a}`", "With `neffload load`, give `--lnc {b}`.";
         NoFreeCore = 'C' 109, LoadNotEnoughNc, "no free logical core ({a} in use)", "a logical core without a model", "Unload a model first.";
-        CoreOutOfRange = 'C' 110, Invalid, "logical core {a} does not exist", "an index below {b}", "Name a core that the device has; `neffload devices` lists them.";
+        CoreOutOfRange = 'C' 110, Invalid, "logical core {name}{a} does not exist", "an index below {b}, or -1 for the first free core", "Name a core that the device has; `neffload devices` lists them.";
         CoreBusy = 'C' 111, LoadNotEnoughNc, "logical core {a} is in use", "a core without a model", "Unload its model first, or let the library choose: core -1.";
 
         Version = 'C' 201, UnsupportedNeffVersion, "NEFF version: {a}.{b} is not supported, accepted version range: 0.x-2.x", "a major version of 0, 1 or 2", "Compile the model with a compiler whose version this loader knows.";
@@ -76,7 +76,7 @@ codes! {
         PaxLimit = 'C' 504, Resource, "a pax record of {a} bytes", "at most {b} bytes", "Raise `Limits::pax_bytes`.";
         InflatedLimit = 'C' 505, Resource, "the payload inflates to more than {a} bytes", "at most {a} bytes", "Raise `Limits::inflated_bytes` if the file can be trusted; a small file that inflates without end is an attack.";
         SparseLimit = 'C' 506, Resource, "a sparse map of more than {a} extents", "at most {a} extents", "Give a larger extent buffer.";
-        LayerLimit = 'C' 507, Resource, "gzip layer {a} has no decoder", "at most {b} nested layers", "Give more layers of workspace.";
+        LayerLimit = 'C' 507, Resource, "gzip layer {a} has no decoder", "at most {b} nested layers", "Give more layers of workspace, or let the process have more memory (`ulimit -v`).";
 
         StoreFull = 'C' 601, Resource, "fail to allocate memory({a}) for file {name}", "room for the whole member", "Give a larger store, or stream the file.";
         FileNotFound = 'C' 602, Invalid, "file not found {name} in NEFF", "a member of that name", "`neffload members FILE` lists what is there.";
@@ -87,6 +87,7 @@ codes! {
         Changed = 'C' 703, Failure, "the file changed while it was read", "the same bytes in every pass", "Load it again when nobody writes to it.";
 
         ArenaFull = 'C' 801, Resource, "the arena is full: {a} bytes needed, {b} available", "an arena that holds this file", "Give a larger arena; `neffload plan FILE` prints the exact need.";
+        HostMemory = 'C' 802, Resource, "the host has no memory for {name}: {a} bytes asked for", "that many bytes, and some to work with", remedy::HOST;
         Internal = 'C' 901, Failure, "internal invariant broken: {name}", "it to hold", remedy::REPORT;
 
         WCrc = 'W' 701, Success, "the gzip trailer's CRC-32 is {a:x}, the data's is {b:x}", "the CRC-32 of the data", "The runtime does not look, but the file is damaged.";

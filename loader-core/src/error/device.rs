@@ -15,6 +15,8 @@ codes! {
         ReadRefused = 'D' 107, Failure, "the device's store does not keep bytes to read back", "a store that keeps bytes", "Load with `--device sim:ARCH:CORES,store=full`.";
         Positive = 'D' 108, Failure, "the driver returned the positive number {a}: part of an argument was not copied, or a request is still open", "0", remedy::DRIVER;
         TimeoutOrRing = 'D' 109, Failure, "device timeout or bad ring", "an answer in time", "Reset the device's cores and load again.";
+        HostExhausted = 'D' 110, FailHostMemAlloc, "the device's host memory is exhausted: {a} bytes asked for, usage {name}", "a free block of that size", "Free what the device holds in host memory, or ask for less.";
+        HostRecord = 'D' 111, Resource, "the host has no memory for what it keeps of the device", "memory of the host for that", remedy::HOST;
         NoDevice = 'D' 201, Failure, "there is no device {name}", "a device node of the kernel driver", "Load the kernel module, or name another device with --device.";
         OpenFailed = 'D' 202, Failure, "device {name} cannot be opened: errno {a}", "a node that this user may open", "Check the node's permissions.";
         DeviceDead = 'D' 203, HwError, "device {name} is not usable: its reset failed", "a device that resets", "Reset the device or reload the kernel module.";

@@ -22,6 +22,9 @@ pub(super) const FEWER: &str =
     "The device has room for no more: compile a smaller model, or split it into several.";
 /// The loader or a driver broke a promise.
 pub(super) const REPORT: &str = "Please report this with the file.";
+/// The process ran out of memory.
+pub(super) const HOST: &str =
+    "Free memory, or let the process have more of it: `ulimit -v` prints its limit in KiB.";
 /// The kernel driver refused.
 pub(super) const DRIVER: &str =
     "The kernel's log (`dmesg`) has the driver's own words; reload its module if this goes on.";

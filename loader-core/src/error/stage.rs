@@ -80,7 +80,7 @@ codes! {
         DuplicateModel = 'S' 601, InvalidHandle, "model {a} is already resident on core {b}", "a core without this model", "Unload it first, or load onto another core.";
         UnknownModel = 'S' 602, InvalidHandle, "no loaded model has the handle {a}", "a handle that a load gave and no unload took", "Use the handle of a load that succeeded, and none after its unload.";
         Busy = 'S' 603, Timeout, "model {a} is still in use", "a model that nobody uses", "Stop using it; its memory is freed by the last user.";
-        Worker = 'S' 604, Failure, "the thread that stages core {a} did not finish", "a thread that ends", remedy::REPORT;
+        Worker = 'S' 604, Failure, "the thread that stages core {a} {name}", "a thread that ends", "Give `--threads 1`, or let the process have more memory (`ulimit -v`) and more threads (`ulimit -u`); if it began and did not finish, please report this with the file.";
         IdsExhausted = 'S' 605, Resource, "all model ids are used up", "fewer than 2^32 loads in a process", "Restart the process.";
 
         /// Ours: no rule is known. A block that only the runtime starts has no trigger in the file.

@@ -3,14 +3,12 @@
 use crate::failure::{Answer, Failure};
 use loader_core::arch::Arch;
 use loader_core::device::{AllocSpec, CoreId, DevAddr, Device, DeviceError, Granted, MemHandle};
-use neuron_drivers::abi::value::MAX_DEVICES;
-use neuron_drivers::neuron::{HostNeuron, Libc, Options, Paths, identify};
-use neuron_drivers::sim::{Config, Growing, HostSim};
+use loader_core::error::Error;
+use loader_std::device::{Name, Node, Taken};
+use neuron_drivers::neuron::Libc;
+use neuron_drivers::sim::Config;
 use std::fmt;
 use std::sync::Arc;
-
-/// Logical cores that a process can have: the claims are bits of one number.
-const MOST_CORES: u16 = 128;
 
 /// A device as the environment names it, and what is known of it before it is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,10 +17,8 @@ pub(crate) enum DeviceSpec {
     Sim(Config),
     /// One behind the kernel driver.
     Node {
-        /// Folder of its node.
-        folder: String,
-        /// Its number.
-        index: u32,
+        /// Its path.
+        node: Node,
         /// What it says it is.
         arch: Arch,
         /// Its physical cores.
@@ -33,17 +29,23 @@ pub(crate) enum DeviceSpec {
 impl DeviceSpec {
     /// Reads `sim`, `sim:ARCH`, `sim:ARCH:CORES`, or the path of a device node, which is asked who it is.
     pub(crate) fn parse(text: &str) -> Answer<Self> {
-        match node(text) {
-            Some((folder, index)) => {
-                let paths = Paths { device_dir: folder, ..Paths::LINUX };
-                let refused = |error: loader_core::error::Error| {
+        let wrong = |what: String| {
+            Failure::invalid(format_args!(
+                "NEFFLOAD_DEVICE is `{text}`: {what}; write sim, sim:ARCH, sim:ARCH:CORES, or the path of a device node"
+            ))
+        };
+        match Name::parse(text).map_err(wrong)? {
+            Name::Sim(sim) => {
+                let flat = Config::flat(sim.arch.unwrap_or(Arch::Cayman));
+                Ok(Self::Sim(Config { cores: sim.cores.unwrap_or(flat.cores), ..flat }))
+            }
+            Name::Node(node) => {
+                let refused = |error: Error| {
                     Failure::new(error.status(), format_args!("NEFFLOAD_DEVICE is `{text}`: {error}"))
                 };
-                let identity = identify(Libc, &paths, index).map_err(refused)?;
-                let (arch, cores) = (identity.arch, identity.cores());
-                Ok(Self::Node { folder: folder.to_owned(), index, arch, cores })
+                let identity = node.identify(Libc).map_err(refused)?;
+                Ok(Self::Node { node, arch: identity.arch, cores: identity.cores() })
             }
-            None => simulated(text).map(Self::Sim),
         }
     }
 
@@ -65,12 +67,8 @@ impl DeviceSpec {
     /// Takes the device for `count` physical cores from `first` on.
     pub(crate) fn open(&self, first: u16, count: u16) -> Answer<Shared> {
         Ok(Shared(Arc::new(match self {
-            Self::Sim(config) => Taken::Sim(Box::new(HostSim::new(*config, Growing::new(false)))),
-            Self::Node { folder, index, arch, .. } => {
-                let paths = Paths { device_dir: folder, ..Paths::LINUX };
-                let options = Options::covering(*arch, first, count);
-                Taken::Neuron(HostNeuron::open(Libc, &paths, *index, options, Vec::new())?)
-            }
+            Self::Sim(config) => Taken::sim(*config, false),
+            Self::Node { node, arch, .. } => Taken::node(node, Libc, *arch, first, count)?,
         })))
     }
 }
@@ -79,131 +77,70 @@ impl fmt::Display for DeviceSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sim(_) => f.write_str("simulated device"),
-            Self::Node { folder, index, .. } => write!(f, "{folder}/neuron{index}"),
+            Self::Node { node, .. } => node.fmt(f),
         }
     }
 }
 
-/// Folder and number in the path of a device node.
-fn node(text: &str) -> Option<(&str, u32)> {
-    let (folder, name) = text.rsplit_once('/')?;
-    let number = name.strip_prefix("neuron")?;
-    let plain = number.bytes().all(|byte| byte.is_ascii_digit());
-    Some((folder, number.parse().ok().filter(|index| plain && *index < MAX_DEVICES)?))
-}
-
-/// `sim[:ARCH[:CORES]]`.
-fn simulated(text: &str) -> Answer<Config> {
-    let wrong = |what: &str| {
-        Failure::invalid(format_args!(
-            "NEFFLOAD_DEVICE is `{text}`: {what}; write sim, sim:ARCH, sim:ARCH:CORES, or the path of a device node"
-        ))
-    };
-    let mut parts = text.split(':');
-    if parts.next() != Some("sim") {
-        return Err(wrong("that names no device"));
-    }
-    let name = parts.next().unwrap_or("cayman");
-    let arch = Arch::ALL.into_iter().find(|arch| arch.name() == name);
-    let mut config = Config::flat(arch.ok_or_else(|| wrong("ARCH is sunda, cayman or mariana"))?);
-    if let Some(cores) = parts.next() {
-        let cores = cores.parse().ok().filter(|cores| (1..=MOST_CORES).contains(cores));
-        config.cores = cores.ok_or_else(|| wrong("CORES is a number from 1 to 128"))?;
-    }
-    match parts.next() {
-        Some(_) => Err(wrong("something follows CORES")),
-        None => Ok(config),
-    }
-}
-
-/// A device that was taken, of either kind.
-#[derive(Debug)]
-enum Taken {
-    Sim(Box<HostSim>),
-    Neuron(HostNeuron<Libc>),
-}
-
 /// A device with several owners: a tensor may outlive the loader. It is given back with the last one.
 #[derive(Clone, Debug)]
-pub(crate) struct Shared(Arc<Taken>);
+pub(crate) struct Shared(Arc<Taken<Libc>>);
 
 impl Shared {
     /// One number for everything live on it.
     #[cfg(test)]
     pub(crate) fn hash(&self) -> u64 {
-        match &*self.0 {
-            Taken::Sim(sim) => sim.hash(),
-            Taken::Neuron(device) => device.live() as u64,
-        }
+        self.0.state()
     }
-}
 
-/// Passes a call on to whichever it is.
-macro_rules! either {
-    ($target:expr, $device:ident => $call:expr) => {
-        match &*$target.0 {
-            Taken::Sim($device) => $call,
-            Taken::Neuron($device) => $call,
-        }
-    };
+    /// Refuses if the driver did not take blocks back; told once.
+    pub(crate) fn returned(&self) -> Answer {
+        self.0.kept().map_or(Ok(()), |error| Err(Failure::call(&error)))
+    }
 }
 
 impl Device for Shared {
     fn arch(&self) -> Arch {
-        either!(self, device => device.arch())
+        self.0.arch()
     }
 
     fn cores(&self) -> u16 {
-        either!(self, device => device.cores())
+        self.0.cores()
     }
 
     fn owned(&self) -> (u16, u16) {
-        either!(self, device => device.owned())
+        self.0.owned()
     }
 
     fn is_simulated(&self) -> bool {
-        either!(self, device => device.is_simulated())
+        self.0.is_simulated()
     }
 
     fn home_channel(&self, core: CoreId) -> u8 {
-        either!(self, device => device.home_channel(core))
+        self.0.home_channel(core)
     }
 
     fn state_buffer(&self, core: CoreId) -> (DevAddr, u64) {
-        either!(self, device => device.state_buffer(core))
+        self.0.state_buffer(core)
     }
 
     fn semaphore_increment(&self, core: CoreId, index: u32) -> DevAddr {
-        either!(self, device => device.semaphore_increment(core, index))
+        self.0.semaphore_increment(core, index)
     }
 
     fn alloc(&self, spec: &AllocSpec<'_>) -> Result<Granted, DeviceError> {
-        either!(self, device => device.alloc(spec))
+        self.0.alloc(spec)
     }
 
     fn free(&self, handle: MemHandle) -> Result<(), DeviceError> {
-        either!(self, device => device.free(handle))
+        self.0.free(handle)
     }
 
     fn write(&self, handle: MemHandle, at: u64, bytes: &[u8]) -> Result<(), DeviceError> {
-        either!(self, device => device.write(handle, at, bytes))
+        self.0.write(handle, at, bytes)
     }
 
     fn read(&self, handle: MemHandle, at: u64, out: &mut [u8]) -> Result<(), DeviceError> {
-        either!(self, device => device.read(handle, at, out))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::node;
-
-    #[test]
-    fn paths_of_nodes() {
-        assert_eq!(node("/dev/neuron0"), Some(("/dev", 0)));
-        assert_eq!(node("./some where/neuron63"), Some(("./some where", 63)));
-        for bad in ["sim", "neuron0", "/dev/neuron", "/dev/neuron+1", "/dev/neuron64", "/dev/null"] {
-            assert_eq!(node(bad), None, "{bad}");
-        }
+        self.0.read(handle, at, out)
     }
 }

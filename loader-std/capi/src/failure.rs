@@ -38,6 +38,12 @@ impl Failure {
         Self::new(NOT_IMPLEMENTED, format_args!("not implemented: {why}"))
     }
 
+    /// An error of a call that is no load: there is no place in a file to name.
+    pub(crate) fn call(error: &Error) -> Self {
+        let (id, log, expected, remedy) = (error.id(), error.log(), error.expected(), error.remedy());
+        Self::new(error.status(), format_args!("{id} {log}; expected {expected}. {remedy}"))
+    }
+
     /// A panic of our own, caught before it reaches the caller.
     pub(crate) fn internal() -> Self {
         Self::new(Status::Failure, "internal error, please report it")
@@ -58,7 +64,7 @@ impl From<LoadError> for Failure {
 
 impl From<DeviceError> for Failure {
     fn from(refused: DeviceError) -> Self {
-        refused.at(Stage::Stage).into()
+        Self::call(&refused.at(Stage::Stage))
     }
 }
 

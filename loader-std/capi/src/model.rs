@@ -1,5 +1,9 @@
 //! Loaded models.
 
+mod io;
+
+pub(crate) use io::IoTensor;
+
 use crate::device::Shared;
 use crate::failure::Answer;
 use crate::library::Library;
@@ -7,10 +11,11 @@ use crate::session::{Session, physical};
 use loader_core::arch::Engine;
 use loader_core::container::guard;
 use loader_core::device::{CoreId, MemHandle};
+use loader_core::error::Stage;
 use loader_core::plan::CoreView;
 use loader_core::plan::record::{self, FeatureMap};
 use loader_std::environment::membership;
-use loader_std::loader::IoEntry;
+use loader_std::room::{self, Full};
 use loader_std::runtime::{Admission, CoreClaim};
 use loader_std::{LoadOptions, Loader, Memory};
 use std::sync::Arc;
@@ -26,31 +31,6 @@ pub(crate) struct Model {
     pub(crate) vnc: u32,
     pub(crate) io: Vec<IoTensor>,
     pub(crate) cores: Vec<Core>,
-}
-
-/// An input or output as the graph manifest describes it.
-#[derive(Debug)]
-pub(crate) struct IoTensor {
-    pub(crate) name: Vec<u8>,
-    pub(crate) output: bool,
-    /// Public dtype code, which is also that of the interface.
-    pub(crate) dtype: u32,
-    pub(crate) shape: Vec<u32>,
-    pub(crate) size: u64,
-}
-
-impl IoTensor {
-    fn new(entry: &IoEntry, output: bool) -> Self {
-        let IoEntry { name, info } = entry;
-        let extents = usize::try_from(info.ndim.get()).unwrap_or(usize::MAX);
-        Self {
-            name: name.to_vec(),
-            output,
-            dtype: info.dtype.get(),
-            shape: info.shape.iter().take(extents).map(|extent| extent.get()).collect(),
-            size: info.size.get(),
-        }
-    }
 }
 
 /// What an execution needs to know about one physical core.
@@ -115,10 +95,11 @@ fn placed(session: &Session, file: &[u8], options: &LoadOptions, claim: CoreClai
     let loader = &session.loader;
     let model = Memory::enough(|memory| {
         let model = loader.load(file, memory, options)?;
-        let cores = model.plan().cores().map(|view| Core::new(&view)).collect();
+        let refused = |full: Full| full.error(Stage::Register, "the model's record");
+        let cores = model.plan().cores().map(|view| Core::new(&view));
+        let cores = room::try_collect(cores).map_err(refused)?;
         let used = loader.acquire(model.h_nn())?;
-        let inputs = used.inputs().iter().map(|entry| IoTensor::new(entry, false));
-        let io = inputs.chain(used.outputs().iter().map(|entry| IoTensor::new(entry, true))).collect();
+        let io = io::tensors(&cores, used.inputs(), used.outputs()).map_err(refused)?;
         drop(used);
         Ok((model.keep(), cores, io))
     });
@@ -134,30 +115,29 @@ impl Drop for Model {
 }
 
 impl Core {
-    fn new(view: &CoreView<'_>) -> Self {
+    fn new(view: &CoreView<'_>) -> Result<Self, Full> {
         let features = |all: &[FeatureMap]| {
-            let feature = |map: &FeatureMap| Feature {
-                name: map.name.as_bytes().to_vec(),
-                least: map.min_size.get(),
-                var: map.var_id.get(),
+            let feature = |map: &FeatureMap| {
+                let name = room::copy(map.name.as_bytes())?;
+                Ok(Feature { name, least: map.min_size.get(), var: map.var_id.get() })
             };
-            all.iter().map(feature).collect()
+            room::try_collect(all.iter().map(feature))
         };
-        Self {
+        Ok(Self {
             core: view.core(),
-            inputs: features(view.inputs()),
-            outputs: features(view.outputs()),
-            binds: binds(view),
-        }
+            inputs: features(view.inputs())?,
+            outputs: features(view.outputs())?,
+            binds: binds(view)?,
+        })
     }
 }
 
-fn binds(view: &CoreView<'_>) -> Vec<Bind> {
+fn binds(view: &CoreView<'_>) -> Result<Vec<Bind>, Full> {
     let place = |bind: &record::Bind| {
         let engine = Engine::ALL.get(usize::from(bind.engine))?;
         let (_, block) = view.image(*engine)?;
         let at = block.skip.get().checked_add(bind.at()?)?;
         Some(Bind { block: block.handle(), at, var: bind.var.get(), offset: bind.off.get() })
     };
-    view.binds().iter().filter_map(place).collect()
+    room::collect(view.binds().iter().filter_map(place))
 }

@@ -9,6 +9,8 @@ use crate::settings::Settings;
 use crate::tensor::{Home, Tensor};
 use loader_core::device::CoreId;
 use loader_std::Loader;
+use std::marker::PhantomData;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// The device, and the objects that a program made.
@@ -35,28 +37,31 @@ impl Session {
         })
     }
 
-    /// Forgets everything; models leave the device, blocks follow with the last call that uses them.
-    pub(crate) fn clear(&self) {
+    /// Forgets everything; models leave the device, the newest first, and all blocks follow.
+    pub(crate) fn clear(&self) -> Answer {
         self.sets.clear();
-        self.models.clear();
+        self.models.clear().into_iter().rev().for_each(drop);
         self.tensors.clear();
+        self.device.returned()
     }
 
-    pub(crate) fn model(&self, handle: Handle) -> Answer<Arc<Model>> {
-        self.models.get(handle).ok_or_else(|| Failure::handle("model"))
+    pub(crate) fn model(&self, handle: Handle) -> Answer<Lent<'_, Model>> {
+        lent(&self.models, handle, "model")
     }
 
-    /// Unloads a model: it leaves the device with the last call that uses it.
+    /// Unloads a model: it leaves the device with the last call that uses it. The handle means nothing from now on, also
+    /// if the driver keeps blocks.
     pub(crate) fn unload(&self, handle: Handle) -> Answer {
-        self.models.remove(handle).map(drop).ok_or_else(|| Failure::handle("model"))
+        drop(self.models.remove(handle).ok_or_else(|| Failure::handle("model"))?);
+        self.device.returned()
     }
 
-    pub(crate) fn tensor(&self, handle: Handle) -> Answer<Arc<Tensor>> {
-        self.tensors.get(handle).ok_or_else(|| Failure::handle("tensor"))
+    pub(crate) fn tensor(&self, handle: Handle) -> Answer<Lent<'_, Tensor>> {
+        lent(&self.tensors, handle, "tensor")
     }
 
-    pub(crate) fn set(&self, handle: Handle) -> Answer<Arc<TensorSet>> {
-        self.sets.get(handle).ok_or_else(|| Failure::handle("tensor set"))
+    pub(crate) fn set(&self, handle: Handle) -> Answer<Lent<'_, TensorSet>> {
+        lent(&self.sets, handle, "tensor set")
     }
 
     /// `nrt_tensor_allocate` on logical core `vnc`; a tensor in host memory needs none.
@@ -71,7 +76,10 @@ impl Session {
             0 => Home::Device(physical(settings, vnc)?),
             1 => Home::Host,
             2 => return Err(Failure::not_implemented("tensors in virtual memory")),
-            other => return Err(Failure::invalid(format_args!("{other} is no tensor placement"))),
+            other => {
+                let other = other.cast_signed();
+                return Err(Failure::invalid(format_args!("{other} is no tensor placement")));
+            }
         };
         Ok(self.tensors.insert(Tensor::allocate(&self.device, home, size)?))
     }
@@ -81,7 +89,8 @@ impl Session {
     }
 
     pub(crate) fn free_tensor(&self, handle: Handle) -> Answer {
-        self.tensors.remove(handle).map(drop).ok_or_else(|| Failure::handle("tensor"))
+        drop(self.tensors.remove(handle).ok_or_else(|| Failure::handle("tensor"))?);
+        self.device.returned()
     }
 
     pub(crate) fn new_set(&self) -> Handle {
@@ -91,6 +100,26 @@ impl Session {
     pub(crate) fn destroy_set(&self, handle: Handle) -> Answer {
         self.sets.remove(handle).map(drop).ok_or_else(|| Failure::handle("tensor set"))
     }
+}
+
+/// An object that somebody uses while the session lives; freeing its handle meanwhile frees it afterwards.
+#[derive(Debug)]
+pub(crate) struct Lent<'s, T> {
+    object: Arc<T>,
+    session: PhantomData<&'s Session>,
+}
+
+impl<T> Deref for Lent<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.object
+    }
+}
+
+fn lent<'s, T>(objects: &'s Handles<T>, handle: Handle, kind: &str) -> Answer<Lent<'s, T>> {
+    let object = objects.get(handle).ok_or_else(|| Failure::handle(kind))?;
+    Ok(Lent { object, session: PhantomData })
 }
 
 /// First physical core of a logical core that the process may use.

@@ -3,6 +3,7 @@
 use crate::device::DeviceSpec;
 use crate::failure::{Answer, Failure};
 use loader_core::arch::Arch;
+use loader_core::error::Status;
 use loader_core::policy::Policy;
 use loader_std::environment::allow_legacy;
 use loader_std::memory::Page;
@@ -34,6 +35,9 @@ impl Settings {
         let device = DeviceSpec::parse(text("NEFFLOAD_DEVICE")?.as_deref().unwrap_or("sim"))?;
         let lnc = lnc(text("NEURON_LOGICAL_NC_CONFIG")?.as_deref(), device.arch())?;
         let total = device.cores() / lnc;
+        if total == 0 {
+            return Err(too_few(&device, lnc));
+        }
         let listed = text("NEURON_RT_VISIBLE_CORES")?;
         let counted = text("NEURON_RT_NUM_CORES")?;
         let visible = match (listed, counted) {
@@ -79,6 +83,18 @@ fn lnc(text: Option<&str>, arch: Arch) -> Answer<u16> {
             Err(Failure::invalid(format_args!("NEURON_LOGICAL_NC_CONFIG is `{other}`; it must be 1 or 2")))
         }
     }
+}
+
+/// The device has not as many physical cores as one logical core takes.
+fn too_few(device: &DeviceSpec, lnc: u16) -> Failure {
+    let cores = device.cores();
+    Failure::new(
+        Status::LoadNotEnoughNc,
+        format_args!(
+            "NEFFLOAD_DEVICE has {cores} physical core and a logical core takes {lnc}; set \
+             NEURON_LOGICAL_NC_CONFIG=1, or name a device with more cores"
+        ),
+    )
 }
 
 fn count_of(text: &str, total: u16) -> Answer<u16> {
@@ -153,6 +169,7 @@ mod tests {
             ("NEFFLOAD_DEVICE", "/dev/null"),
             ("NEFFLOAD_DEVICE", "sim:v9"),
             ("NEFFLOAD_DEVICE", "sim:cayman:0"),
+            ("NEFFLOAD_DEVICE", "sim:cayman:1"),
             ("NEFFLOAD_DEVICE", "sim:cayman:8:x"),
             ("NEURON_LOGICAL_NC_CONFIG", "3"),
             ("NEURON_RT_NUM_CORES", "5"),

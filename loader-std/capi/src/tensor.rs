@@ -2,8 +2,9 @@
 
 use crate::device::Shared;
 use crate::failure::{Answer, Failure};
-use loader_core::device::{AllocSpec, CoreId, DevAddr, Device, Granted, Place, Usage};
-use loader_core::error::Status;
+use loader_core::device::{AllocSpec, CoreId, DevAddr, Device, DeviceError, Granted, Place, Usage};
+use loader_core::error::{DeviceCode, Error, Stage, Status};
+use loader_std::room::{self, Full};
 use std::sync::Arc;
 
 /// Bytes that go to or from a device at a time.
@@ -27,6 +28,16 @@ struct Block {
     device: Shared,
     granted: Granted,
     home: Home,
+}
+
+impl Block {
+    fn read(&self, at: u64, out: &mut [u8]) -> Answer {
+        Ok(self.device.read(self.granted.handle, at, out)?)
+    }
+
+    fn write(&self, at: u64, bytes: &[u8]) -> Answer {
+        Ok(self.device.write(self.granted.handle, at, bytes)?)
+    }
 }
 
 impl Drop for Block {
@@ -60,7 +71,7 @@ impl Tensor {
         };
         let spec =
             AllocSpec { core, place, size, align, usage: Usage::Tensor, tag: "tensor", contiguous: false };
-        let granted = device.alloc(&spec)?;
+        let granted = device.alloc(&spec).map_err(|refused| refusal(refused, &spec))?;
         Ok(Self { block: Arc::new(Block { device: device.clone(), granted, home }), start: 0, size })
     }
 
@@ -96,10 +107,10 @@ impl Tensor {
     /// Hands `size` bytes from `offset` on to `take`, in pieces with their place in the range.
     pub(crate) fn read(&self, offset: u64, size: u64, mut take: impl FnMut(u64, &[u8])) -> Answer {
         let start = self.inside(offset, size)?;
-        let mut piece = vec![0; piece_of(size)];
+        let mut piece = buffer(size)?;
         each_piece(size, |at, count| {
             let part = &mut piece[..count];
-            self.block.device.read(self.block.granted.handle, start + at, part)?;
+            self.block.read(start + at, part)?;
             take(at, part);
             Ok(())
         })
@@ -108,11 +119,11 @@ impl Tensor {
     /// Fills `size` bytes from `offset` on with what `give` puts into each piece.
     pub(crate) fn write(&self, offset: u64, size: u64, mut give: impl FnMut(u64, &mut [u8])) -> Answer {
         let start = self.inside(offset, size)?;
-        let mut piece = vec![0; piece_of(size)];
+        let mut piece = buffer(size)?;
         each_piece(size, |at, count| {
             let part = &mut piece[..count];
             give(at, part);
-            Ok(self.block.device.write(self.block.granted.handle, start + at, part)?)
+            self.block.write(start + at, part)
         })
     }
 
@@ -125,30 +136,38 @@ impl Tensor {
             let text = format_args!("the tensors lie at different cores, {own} and {other}");
             return Err(Failure::invalid(text));
         }
-        to.inside(at, size)?;
-        if Arc::ptr_eq(&self.block, &to.block) {
-            let mut all = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-            self.read(from, size, |_, piece| all.extend_from_slice(piece))?;
-            return to.write(at, size, |place, piece| fill(&all, place, piece));
+        let target = to.inside(at, size)?;
+        let source = self.inside(from, size)?;
+        let mut piece = buffer(size)?;
+        let mut move_piece = |at: u64, count: usize| {
+            let part = &mut piece[..count];
+            self.block.read(source + at, part)?;
+            to.block.write(target + at, part)
+        };
+        // Within one block, pieces go in the order in which none is overwritten before it is read.
+        if Arc::ptr_eq(&self.block, &to.block) && target > source {
+            each_piece(size, |at, count| move_piece(size - at - count as u64, count))
+        } else {
+            each_piece(size, move_piece)
         }
-        let start = self.inside(from, size)?;
-        let source = &self.block;
-        let mut outcome = Ok(());
-        to.write(at, size, |place, piece| {
-            if outcome.is_ok() {
-                outcome = source.device.read(source.granted.handle, start + place, piece);
-            }
-        })?;
-        Ok(outcome?)
     }
 }
 
-/// Copies the bytes of `all` from `place` on.
-fn fill(all: &[u8], place: u64, piece: &mut [u8]) {
-    let start = usize::try_from(place).unwrap_or(usize::MAX);
-    if let Some(part) = all.get(start..).and_then(|rest| rest.get(..piece.len())) {
-        piece.copy_from_slice(part);
-    }
+/// The device's refusal of a block, with what was asked for.
+fn refusal(refused: DeviceError, spec: &AllocSpec<'_>) -> Failure {
+    let usage = spec.usage.name().as_bytes();
+    let error = match (refused, spec.place) {
+        (DeviceError::OutOfMemory, Place::Host) => Error::new(Stage::Stage, DeviceCode::HostExhausted),
+        (DeviceError::Io(_) | DeviceError::Positive(_), _) => return refused.into(),
+        _ => refused.at(Stage::Stage),
+    };
+    Failure::call(&error.numbers(spec.size, spec.align).name(usage))
+}
+
+/// The buffer through which so many bytes go.
+fn buffer(size: u64) -> Answer<Vec<u8>> {
+    let full = |full: Full| full.error(Stage::Stage, "a copy's buffer");
+    room::zeroed(piece_of(size)).map_err(|refused| Failure::call(&full(refused)))
 }
 
 fn piece_of(size: u64) -> usize {

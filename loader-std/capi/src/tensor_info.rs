@@ -1,6 +1,9 @@
 //! The array that `nrt_get_model_tensor_info` gives: one allocation with a count, the records, then all shapes.
 
+use crate::failure::{Answer, Failure};
 use crate::model::IoTensor;
+use loader_core::error::Stage;
+use loader_std::room::{self, Full};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -20,20 +23,24 @@ fn lent() -> MutexGuard<'static, BTreeMap<usize, Vec<u64>>> {
 
 /// Makes the array of a model's inputs and outputs and gives its address. A name that does not fit is cut at
 /// 255 bytes.
-pub(crate) fn lend(tensors: &[IoTensor]) -> usize {
+pub(crate) fn lend(tensors: &[IoTensor]) -> Answer<usize> {
     let records = HEAD + RECORD * tensors.len();
     let extents: usize = tensors.iter().map(|tensor| tensor.shape.len()).sum();
+    let count = records / 8 + extents.div_ceil(2);
+    let refused = |full: Full| Failure::call(&full.error(Stage::Register, "the tensor information"));
     // Words, because the records hold 64-bit fields; the buffer of a vector does not move with it.
-    let mut words = vec![0u64; records / 8 + extents.div_ceil(2)];
+    let mut words: Vec<u64> = room::zeroed(count).map_err(refused)?;
     let address = words.as_mut_ptr().expose_provenance();
-    let bytes = image(tensors, address + records);
+    let mut bytes = Vec::new();
+    room::grow(&mut bytes, 8 * count).map_err(refused)?;
+    image(tensors, address + records, &mut bytes);
     for (word, eight) in words.iter_mut().zip(bytes.chunks(8)) {
         let mut full = [0; 8];
         full[..eight.len()].copy_from_slice(eight);
         *word = u64::from_ne_bytes(full);
     }
     lent().insert(address, words);
-    address
+    Ok(address)
 }
 
 /// Frees an array; false if there is none at that address.
@@ -41,9 +48,9 @@ pub(crate) fn take_back(address: usize) -> bool {
     lent().remove(&address).is_some()
 }
 
-/// The bytes of the whole array; shapes begin at `shapes`.
-fn image(tensors: &[IoTensor], mut shapes: usize) -> Vec<u8> {
-    let mut bytes = (tensors.len() as u64).to_ne_bytes().to_vec();
+/// Appends the bytes of the whole array; shapes begin at `shapes`.
+fn image(tensors: &[IoTensor], mut shapes: usize, bytes: &mut Vec<u8>) {
+    bytes.extend((tensors.len() as u64).to_ne_bytes());
     for tensor in tensors {
         let mut name = [0; NAME];
         let fits = tensor.name.len().min(NAME - 1);
@@ -62,5 +69,4 @@ fn image(tensors: &[IoTensor], mut shapes: usize) -> Vec<u8> {
     for extent in tensors.iter().flat_map(|tensor| &tensor.shape) {
         bytes.extend(extent.to_ne_bytes());
     }
-    bytes
 }

@@ -5,6 +5,7 @@ use crate::library::Library;
 use crate::model::{Bind, load};
 use crate::session::Session;
 use crate::settings::Settings;
+use crate::tensor::PIECE;
 use loader_core::device::Device;
 use neffload_tests::build::edit_json;
 use neffload_tests::fixtures::named;
@@ -70,13 +71,13 @@ fn an_execution_writes_addresses_over_every_template() {
 #[test]
 fn a_close_takes_everything_off_the_device() {
     let library = library();
-    let session = library.session().unwrap();
-    let empty = session.device.hash();
+    let device = library.session().unwrap().device.clone();
+    let empty = device.hash();
     load(&library, Some(&fixture()), 2, -1, None).unwrap();
-    session.allocate(&library.settings, 0, 0, 100).unwrap();
-    assert_ne!(session.device.hash(), empty);
+    library.session().unwrap().allocate(&library.settings, 0, 0, 100).unwrap();
+    assert_ne!(device.hash(), empty);
     library.close().unwrap();
-    assert_eq!(session.device.hash(), empty);
+    assert_eq!(device.hash(), empty);
     assert_eq!(library.session().unwrap_err().status.number(), 13);
     assert_eq!(library.runtime().cores_in_use(), 0);
 }
@@ -195,4 +196,114 @@ fn sessions_follow_each_other_with_handles_of_their_own() {
     let new = load(&library, Some(&file), -1, -1, None).unwrap();
     assert_ne!(old, new);
     assert_eq!(library.session().unwrap().unload(old).unwrap_err().status.number(), 3);
+}
+
+#[test]
+fn a_close_waits_for_the_calls_of_other_threads() {
+    let library = library();
+    let device = library.session().unwrap().device.clone();
+    let empty = device.hash();
+    let (file, started) = (fixture(), std::sync::Barrier::new(2));
+    std::thread::scope(|scope| {
+        let session = library.session().unwrap();
+        let closing = scope.spawn(|| {
+            started.wait();
+            library.close().unwrap();
+            assert_eq!(device.hash(), empty, "nothing is on the device when a close returns");
+        });
+        started.wait();
+        // Until the close has begun, loads go on; then they are refused.
+        let refused =
+            std::iter::repeat_with(|| load(&library, Some(&file), 0, -1, None)).find_map(Result::err);
+        assert_eq!(refused.unwrap().status.number(), 14);
+        assert!(!closing.is_finished(), "this call has not ended");
+        session.allocate(&library.settings, 0, 0, 100).unwrap();
+        drop(session);
+        closing.join().unwrap();
+    });
+    assert_eq!(library.session().unwrap_err().status.number(), 13);
+}
+
+#[test]
+fn refusals_of_device_memory_say_what_was_asked_for() {
+    let library = library();
+    let session = library.session().unwrap();
+    let refused = |placement, size| session.allocate(&library.settings, placement, 0, size).unwrap_err();
+    let device = refused(0, 1 << 40);
+    assert_eq!(device.status.number(), 4);
+    let text = "D101 device memory is exhausted: 1099511627776 bytes asked for, alignment 64, usage TENSOR; ";
+    assert!(device.text.starts_with(text), "{}", device.text);
+    let host = refused(1, 64 << 40);
+    assert_eq!(host.status.number(), 11, "staging.md section 4");
+    let text = "D110 the device's host memory is exhausted: 70368744177664 bytes asked for, usage TENSOR; ";
+    assert!(host.text.starts_with(text), "{}", host.text);
+}
+
+#[test]
+fn a_copy_within_a_tensor_reads_before_it_writes() {
+    let library = library();
+    let session = library.session().unwrap();
+    let size = 3 * PIECE as u64 + 17;
+    let tensor = session.allocate(&library.settings, 1, 0, size).unwrap();
+    let tensor = session.tensor(tensor).unwrap();
+    let pattern = |at: u64| (at % 251) as u8;
+    for (from, to) in [(0, 5), (5, 0), (PIECE as u64 + 3, 0), (0, PIECE as u64 + 3), (9, 9)] {
+        let count = size - from.max(to);
+        let fill = |place: u64, piece: &mut [u8]| {
+            piece.iter_mut().zip(place..).for_each(|(byte, at)| *byte = pattern(at));
+        };
+        tensor.write(0, size, fill).unwrap();
+        tensor.copy(from, &tensor, to, count).unwrap();
+        let mut wrong = 0;
+        let moved = |at: u64| if (to..to + count).contains(&at) { at - to + from } else { at };
+        tensor
+            .read(0, size, |place, piece| {
+                wrong += piece.iter().zip(place..).filter(|(byte, at)| **byte != pattern(moved(*at))).count();
+            })
+            .unwrap();
+        assert_eq!(wrong, 0, "{from} to {to}");
+    }
+}
+
+#[test]
+fn numbers_keep_their_signs() {
+    let library = library();
+    let file = fixture();
+    let text = |vnc| load(&library, Some(&file), vnc, -1, None).unwrap_err().text;
+    assert!(text(-2).starts_with("C110 logical core -2 does not exist"), "{}", text(-2));
+    assert!(text(i32::MIN).contains(" -2147483648 does"), "{}", text(i32::MIN));
+    assert!(text(4).contains("logical core 4 does not exist"), "{}", text(4));
+    let framework = library.init(u32::MAX).unwrap_err().text;
+    assert!(framework.starts_with("-1 is no framework type"), "{framework}");
+    let session = library.session().unwrap();
+    let placement = session.allocate(&library.settings, u32::MAX, 0, 1).unwrap_err().text;
+    assert!(placement.starts_with("-1 is no tensor placement"), "{placement}");
+}
+
+/// A graph with an operator of the host before the program: its own input has another name than the program's.
+#[test]
+fn a_program_can_bind_what_the_tensor_information_lists() {
+    let mut file = named("cayman-2core");
+    edit_json(&mut file.tree, "neff.json", |graph| {
+        for node in graph["nodes"].as_array_mut().unwrap() {
+            if node["name"] == "x" {
+                node["name"] = "data".into();
+            }
+        }
+    });
+    for (bytes, inputs) in [(fixture(), ["x", "y"]), (file.bytes(), ["x", "y"])] {
+        let library = library();
+        let session = library.session().unwrap();
+        let handle = load(&library, Some(&bytes), -1, -1, None).unwrap();
+        let model = session.model(handle).unwrap();
+        let listed = model.io.iter().filter(|tensor| !tensor.output);
+        let listed: Vec<_> = listed.map(|tensor| String::from_utf8_lossy(&tensor.name)).collect();
+        assert_eq!(listed, inputs);
+        let [inputs, outputs] = [(); 2].map(|()| session.set(session.new_set()).unwrap());
+        for tensor in &model.io {
+            let handle = session.allocate(&library.settings, 0, 0, tensor.size).unwrap();
+            if tensor.output { &outputs } else { &inputs }.add(&tensor.name, handle);
+        }
+        execute::bind(&session, &model, &inputs, &outputs).unwrap();
+    }
 }

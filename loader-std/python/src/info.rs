@@ -3,18 +3,32 @@
 use crate::value::to_python;
 use crate::{open, refused};
 use loader_core::limits::Limits;
+use loader_std::Refusal;
 use loader_std::file::Buffers;
 use loader_std::info::WorldSizeRule;
 use loader_std::members::Unpacked;
+use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The tooling view of a file, under the method names of the vendor's reader.
 #[pyclass(module = "neffload", frozen)]
 pub(crate) struct NeffInfo {
     view: loader_std::NeffInfo<Unpacked>,
     path: PathBuf,
+}
+
+/// The system's number for it.
+const ENOENT: i32 = 2;
+
+/// The reader's own text for a file that is not there (manifests.md §19.3), in Python's class for that.
+fn absent(py: Python<'_>, path: &Path, error: PyErr) -> PyErr {
+    if !error.is_instance_of::<PyFileNotFoundError>(py) {
+        return error;
+    }
+    let text = Refusal::no_file().text();
+    PyFileNotFoundError::new_err((ENOENT, text, path.as_os_str().to_owned()))
 }
 
 /// Getters that take no argument: the name in Python is the name of the roster.
@@ -26,7 +40,7 @@ macro_rules! getters {
             #[new]
             #[pyo3(signature = (path, *, strict = false, total_workers = false))]
             fn new(py: Python<'_>, path: PathBuf, strict: bool, total_workers: bool) -> PyResult<Self> {
-                let mut input = open(&path)?;
+                let mut input = open(py, &path).map_err(|error| absent(py, &path, error))?;
                 let read = py.detach(|| {
                     Unpacked::read(&mut input, &mut Buffers::new(), &Limits::DEFAULT, |_| true)
                 });

@@ -35,19 +35,27 @@ fn refused(py: Python<'_>, refusal: &Refusal) -> PyErr {
     error
 }
 
-/// Opens a file; the system's refusal is an `OSError` that names it.
-fn open(path: &Path) -> PyResult<Input> {
-    Input::open(path).map_err(|error| {
-        let number = error.raw_os_error().unwrap_or(0);
-        PyOSError::new_err((number, error.to_string(), path.display().to_string()))
+/// Opens a file; the system's refusal is an `OSError` that names it, as Python's own `open` has it. A path that no file
+/// can have is a `ValueError`.
+fn open(py: Python<'_>, path: &Path) -> PyResult<Input> {
+    Input::open_path(path).map_err(|error| match error.raw_os_error() {
+        Some(number) => os_error(py, number, path),
+        None => PyValueError::new_err(error.to_string()),
     })
+}
+
+/// The system's refusal with its text; Python makes the subclass of the number from it.
+fn os_error(py: Python<'_>, number: i32, path: &Path) -> PyErr {
+    let text = py.import("os").and_then(|os| os.call_method1("strerror", (number,))?.extract::<String>());
+    let text = text.unwrap_or_else(|_| format!("error {number}"));
+    PyOSError::new_err((number, text, path.as_os_str().to_owned()))
 }
 
 /// What is in a file: the document of `neffload inspect --json`.
 #[pyfunction]
 #[pyo3(signature = (path, *, digests = false))]
 fn inspect(py: Python<'_>, path: PathBuf, digests: bool) -> PyResult<Py<PyAny>> {
-    let mut input = open(&path)?;
+    let mut input = open(py, &path)?;
     let policy = Policy {
         verify_digest: false,
         report_digest: true,
@@ -68,7 +76,7 @@ fn inspect(py: Python<'_>, path: PathBuf, digests: bool) -> PyResult<Py<PyAny>> 
 #[pyfunction]
 #[pyo3(signature = (path, *, page_size = None))]
 fn memory(py: Python<'_>, path: PathBuf, page_size: Option<u64>) -> PyResult<Py<PyAny>> {
-    let mut input = open(&path)?;
+    let mut input = open(py, &path)?;
     let estimate = py.detach(|| {
         let page = page_size.map_or_else(|| Ok(Page::default()), Page::of)?;
         let members = Unpacked::read(&mut input, &mut Buffers::new(), &Limits::DEFAULT, Estimate::wants)?;
@@ -80,7 +88,7 @@ fn memory(py: Python<'_>, path: PathBuf, page_size: Option<u64>) -> PyResult<Py<
 /// Whether a file is intact, its digest included: `file`, `digest`, `verdict`.
 #[pyfunction]
 fn verify(py: Python<'_>, path: PathBuf) -> PyResult<Py<PyAny>> {
-    let mut input = open(&path)?;
+    let mut input = open(py, &path)?;
     let seen = py.detach(|| {
         let ask = Ask { file_digest: true, ..Ask::default() };
         survey(&mut input, &mut Buffers::new(), &Policy::DEFAULT, &Limits::DEFAULT, ask, |_| {})
@@ -98,7 +106,11 @@ fn verify(py: Python<'_>, path: PathBuf) -> PyResult<Py<PyAny>> {
 #[pymodule]
 fn _neffload(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("Refused", module.py().get_type::<Refused>())?;
+    let refused = module.py().get_type::<Refused>();
+    // What a program raises itself has them, too.
+    refused.setattr("code", "")?;
+    refused.setattr("member", module.py().None())?;
+    module.add("Refused", refused)?;
     module.add_class::<NeffInfo>()?;
     module.add_function(wrap_pyfunction!(inspect, module)?)?;
     module.add_function(wrap_pyfunction!(memory, module)?)?;

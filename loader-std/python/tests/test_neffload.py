@@ -1,5 +1,6 @@
 """The wheel as a program uses it, on the fixtures and, where they are there, on the sample trees."""
 
+import errno
 import json
 import os
 import pathlib
@@ -79,10 +80,47 @@ def test_damage_and_absence(tmp_path):
     assert issubclass(neffload.Refused, ValueError)
 
 
+CALLS = (neffload.NeffInfo, neffload.NeffInfo.parseFile, neffload.inspect, neffload.memory, neffload.verify)
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.__name__)
+def test_paths_that_are_no_files(call, tmp_path, monkeypatch):
+    with pytest.raises(FileNotFoundError) as absent:
+        call(tmp_path / "absent.neff")
+    assert absent.value.errno == errno.ENOENT and absent.value.filename == str(tmp_path / "absent.neff")
+    reader = call in CALLS[:2]
+    assert absent.value.strerror == ("NEFF does not exist." if reader else os.strerror(errno.ENOENT))
+    with pytest.raises(IsADirectoryError) as folder:
+        call(tmp_path)
+    assert (folder.value.errno, folder.value.strerror) == (errno.EISDIR, os.strerror(errno.EISDIR))
+    with pytest.raises(ValueError, match="(?i)nul"):
+        call("a\0b")
+    # A name like any other, and not standard input.
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        call("-")
+    pathlib.Path("-").write_bytes(FIXTURES[0].read_bytes())
+    call("-")
+
+
+def test_a_getter_takes_no_argument_too_many():
+    info = neffload.NeffInfo(FIXTURES[0])
+    assert info.get("getNumNc") == info.getNumNc()
+    with pytest.raises(neffload.Refused, match="getter getNumNc takes no argument") as caught:
+        info.get("getNumNc", "x")
+    assert caught.value.code == "N116"
+
+
+def test_a_refusal_of_a_program_has_the_attributes_of_the_type():
+    raised = neffload.Refused("x")
+    assert (str(raised), raised.code, raised.member) == ("x", "", None)
+
+
 def test_the_stub_names_what_the_module_has():
     stub = pathlib.Path(neffload.__file__).with_name("__init__.pyi").read_text()
     for name in neffload.__all__:
         assert name in stub
+    assert f"__all__ = {json.dumps(neffload.__all__)}" in stub
     for name in dir(neffload.NeffInfo):
         if not name.startswith("_"):
             assert f"def {name}(" in stub, name

@@ -3,6 +3,7 @@
 use super::both::{Both, Unheard};
 use super::hashing::Hashing;
 use crate::file::Buffers;
+use crate::members::kept_name;
 use loader_core::container::{
     DigestVerdict, Digesting, Entry, Events, Header, PAYLOAD_OFFSET, PayloadShape, Progress, Reader,
 };
@@ -266,7 +267,7 @@ impl Events for Gather {
     fn entry(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
         self.entries += 1;
         let name = entry.table_name();
-        self.name = name.filter(|_| self.ask.members).map(<[u8]>::to_vec);
+        self.name = name.filter(|_| self.ask.members).map(kept_name).transpose()?;
         self.size = entry.size;
         if name.is_some() {
             self.content += entry.size;

@@ -1,8 +1,10 @@
 //! Members in memory, by name, for tools that want some of them.
 
 use crate::file::Buffers;
+use crate::members::kept_name;
+use crate::room;
 use loader_core::container::{Digesting, Entry, Events, Reader, drive};
-use loader_core::error::Error;
+use loader_core::error::{ContainerCode, Error, Stage};
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
 use loader_core::source::Source;
@@ -45,7 +47,7 @@ impl<W: Fn(&[u8]) -> bool> Unpacker<W> {
 impl<W: Fn(&[u8]) -> bool> Events for Unpacker<W> {
     fn entry(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
         let name = entry.table_name().filter(|name| (self.wanted)(name));
-        self.current = name.map(<[u8]>::to_vec);
+        self.current = name.map(kept_name).transpose()?;
         if let Some(name) = &self.current {
             self.members.insert(name.clone(), Vec::new());
         }
@@ -53,11 +55,12 @@ impl<W: Fn(&[u8]) -> bool> Events for Unpacker<W> {
     }
 
     fn data(&mut self, _: u64, bytes: &[u8]) -> Result<(), Error> {
-        let member = self.current.as_ref().and_then(|name| self.members.get_mut(name));
-        if let Some(member) = member {
-            member.extend_from_slice(bytes);
-        }
-        Ok(())
+        let Some(name) = &self.current else { return Ok(()) };
+        let Some(member) = self.members.get_mut(name) else { return Ok(()) };
+        room::append(member, bytes).map_err(|full| {
+            let full = Error::new(Stage::Unpack, ContainerCode::StoreFull).numbers(full.bytes as u64, 0);
+            full.name(name)
+        })
     }
 
     fn end(&mut self) -> Result<(), Error> {

@@ -42,10 +42,13 @@ impl<M: Members> NeffInfo<M> {
     /// Asks a getter by its name.
     ///
     /// # Errors
-    /// The getter's own refusals; N112 for a name that is none, N113 for a missing argument.
+    /// The getter's own refusals; N112 for a name that is none, N113 for a missing argument, N116 for one too many.
     pub fn get(&self, getter: &str, argument: Option<&str>) -> Result<Answer, Refusal> {
         if getter == "findInNeff" {
             return self.found(argument);
+        }
+        if argument.is_some() && GETTERS.contains(&getter) {
+            return Err(Refusal::named(ToolCode::NoParameter, getter.as_bytes()));
         }
         let value = self.value(getter)?;
         let member = self.member_of(getter);

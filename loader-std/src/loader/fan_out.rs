@@ -1,5 +1,6 @@
 //! One scoped thread per subgraph, all or nothing, first error by core (staging.md §13).
 
+use crate::room;
 use loader_core::device::Device;
 use loader_core::error::{Error, Stage, StageCode};
 use loader_core::plan::Plan;
@@ -36,7 +37,7 @@ where
     D: Device + Sync,
 {
     if plan.len() == 1 || threads == 1 {
-        let mut scratch = vec![0; SCRATCH_BYTES];
+        let mut scratch = scratch()?;
         return stage(&mut payload, plan, device, policy, &mut scratch);
     }
     thread::scope(|scope| {
@@ -44,7 +45,7 @@ where
             .map(|index| {
                 let mut payload = payload;
                 let work = move || {
-                    let mut scratch = vec![0; SCRATCH_BYTES];
+                    let mut scratch = scratch()?;
                     fill_core(&mut payload, plan, index, device, policy, &mut scratch)
                 };
                 worker(index).spawn_scoped(scope, work)
@@ -52,13 +53,20 @@ where
             .collect();
         let mut first = Ok(());
         for (index, worker) in (0u8..).zip(workers) {
-            let lost = || {
+            let lost = |why: &str| {
                 let error = Error::new(Stage::Stage, StageCode::Worker).numbers(u64::from(index), 0);
-                Err(error.subgraph(index))
+                Err(error.name(why.as_bytes()).subgraph(index))
             };
-            let outcome = worker.map_or_else(|_| lost(), |worker| worker.join().unwrap_or_else(|_| lost()));
+            let outcome = match worker {
+                Ok(worker) => worker.join().unwrap_or_else(|_| lost("did not finish")),
+                Err(_) => lost("could not be made"),
+            };
             first = first.and(outcome);
         }
         first
     })
+}
+
+fn scratch() -> Result<Vec<u8>, Error> {
+    room::zeroed(SCRATCH_BYTES).map_err(|full| full.error(Stage::Stage, "a thread's scratch"))
 }

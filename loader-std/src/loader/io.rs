@@ -1,7 +1,10 @@
 //! Inputs and outputs of a registered model, by name.
 
+use crate::room::{self, Full};
+use loader_core::error::{Error, Stage};
 use loader_core::manifest::{IoMaps, Tensor};
 use loader_core::plan::record::IoInfo;
+use std::sync::Arc;
 
 /// An input or output: its name and what is known of it. Outlives the memory of the load.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,22 +15,28 @@ pub struct IoEntry {
     pub info: IoInfo,
 }
 
-/// Inputs and outputs of a graph, each by name.
+/// Inputs and outputs of a graph, each by name; copies share them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Io {
-    pub(super) inputs: Vec<IoEntry>,
-    pub(super) outputs: Vec<IoEntry>,
+    pub(super) inputs: Arc<Vec<IoEntry>>,
+    pub(super) outputs: Arc<Vec<IoEntry>>,
 }
 
 impl Io {
-    pub(super) fn of(maps: &IoMaps<'_>) -> Self {
-        let inputs = maps.inputs().map(IoEntry::of).collect();
-        Self { inputs, outputs: maps.outputs().map(IoEntry::of).collect() }
+    /// # Errors
+    /// The host has no memory for them.
+    pub(super) fn of(maps: &IoMaps<'_>) -> Result<Self, Error> {
+        let entries = |tensors: &mut dyn Iterator<Item = Tensor<'_>>| {
+            room::try_collect(tensors.map(IoEntry::of))
+                .map(Arc::new)
+                .map_err(|full| full.error(Stage::Manifest, "the inputs and outputs"))
+        };
+        Ok(Self { inputs: entries(&mut maps.inputs())?, outputs: entries(&mut maps.outputs())? })
     }
 }
 
 impl IoEntry {
-    fn of(tensor: Tensor<'_>) -> Self {
+    fn of(tensor: Tensor<'_>) -> Result<Self, Full> {
         let mut info = IoInfo {
             size: tensor.size.into(),
             dtype: u32::from(tensor.dtype_code).into(),
@@ -38,6 +47,6 @@ impl IoEntry {
         for (slot, extent) in info.shape.iter_mut().zip(tensor.shape) {
             *slot = *extent;
         }
-        Self { name: tensor.name.into(), info }
+        Ok(Self { name: room::copy(tensor.name)?.into_boxed_slice(), info })
     }
 }

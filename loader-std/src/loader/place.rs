@@ -11,7 +11,7 @@ use super::{LoadError, LoadOptions, Loader, Memory, Model, StreamMemory};
 use crate::cache::Role;
 use loader_core::container::{Header, HeaderView, Resident};
 use loader_core::device::{CoreId, Device, Usage};
-use loader_core::error::Error;
+use loader_core::error::{Error, Stage};
 use loader_core::lower::record::Text;
 use loader_core::plan::record::{Handle, LoadParams, ModelNode};
 use loader_core::plan::{CoreView, Plan, Request, Shortage, place_explained, shares_library};
@@ -34,7 +34,7 @@ impl<D: Device + Sync> Loader<D> {
             return self.place(prepare(file, memory, options)?);
         };
         let mut clock = Clock::new();
-        let parse = || prepare(file, &mut *memory, options).map(Parse::of);
+        let parse = || prepare(file, &mut *memory, options).and_then(Parse::of);
         let parsed = self.parses.load(parse_key(&header, options), parse)?;
         clock.adopt(parsed.times);
         let work = |arena, notes: &[_], usage: &[_]| Work::resumed(arena, options, clock, (notes, usage));
@@ -194,6 +194,7 @@ impl<D: Device + Sync> Loader<D> {
                 life,
             },
         );
+        let entry = entry.map_err(|full| full.error(Stage::Register, "the model's record"))?;
         self.registry.lock().insert(entry, |entry, h_nn| {
             let uuid = entry.record().uuid;
             let mut datastore = self.datastore.lock();

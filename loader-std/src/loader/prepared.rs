@@ -145,7 +145,7 @@ impl<'m> Work<'m> {
         self.used("lower");
         // What has no architecture was refused, unless the policy is that of a tool.
         let arch = manifest.kelf().arch().unwrap_or(Arch::Sunda);
-        Ok(Lowered { kbins, io: Io::of(&manifest.io()), arch })
+        Ok(Lowered { kbins, io: Io::of(&manifest.io())?, arch })
     }
 }
 
@@ -178,7 +178,7 @@ pub fn prepare_from<'m, S: Source>(
     let header = guard::preflight(HeaderView::of(&start), size).map_err(early)?;
     guard::lnc(&header, &options.policy).map_err(early)?;
     clock.lap(|times| &mut times.guard);
-    let mut work = Work::new(&mut memory.arena, options, clock).map_err(early)?;
+    let mut work = Work::new(memory.arena().map_err(early)?, options, clock).map_err(early)?;
     let (mut store, mut buffers) = (VecStore::new(), Buffers::new());
     let Work { options: LoadOptions { limits, policy, .. }, arena, notes, .. } = &mut work;
     let unpacked = unpack(source, buffers.workspace(), &mut store, arena, limits, policy, notes);
@@ -208,7 +208,7 @@ pub fn prepare_surveyed<'m>(
     let mut clock = Clock::new();
     guard::lnc(&header, &options.policy).map_err(early)?;
     clock.lap(|times| &mut times.guard);
-    let mut work = Work::new(&mut memory.arena, options, clock).map_err(early)?;
+    let mut work = Work::new(memory.arena().map_err(early)?, options, clock).map_err(early)?;
     seen.notes.iter().for_each(|&note| work.note(note));
     let table = whole.table(&mut work.arena).map_err(early)?;
     work.clock.lap(|times| &mut times.unpack);

@@ -24,6 +24,12 @@ impl LoadError {
         Self(Box::new(Known { error, member: None, header, notes: notes.to_vec(), usage_table: None }))
     }
 
+    /// Another error with what was known.
+    pub(super) fn but(&self, error: Error) -> Self {
+        let Known { header, notes, .. } = &*self.0;
+        Self::new(error, *header, notes)
+    }
+
     /// Resolves the member while its table is there.
     pub(crate) fn named(self, table: &MemberTable<'_>) -> Self {
         self.named_by(|id| table.name_of(id))

@@ -2,12 +2,13 @@
 
 use super::io::Io;
 use super::state::{Life, State};
+use crate::room::{self, Full};
 use loader_core::container::Header;
 use loader_core::device::{CoreId, MemHandle};
 use loader_core::error::{Error, Stage, StageCode};
 use loader_core::lower::record::Text;
 use loader_core::plan::record::{Bridge, DMem, Handle, InfoMap, RankGroups, Registered, STATE_READY};
-use loader_core::plan::{CoreView, Plan, Request, UsageRow};
+use loader_core::plan::{Plan, Request, UsageRow};
 use loader_core::stage::register::fold_uuid;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -52,22 +53,28 @@ pub(super) struct Origin<'a> {
 
 impl Entry {
     /// A placed and filled model; its handle is given when it is registered.
-    pub(super) fn new(plan: &Plan<'_>, request: &Request<'_>, origin: Origin<'_>) -> Self {
+    ///
+    /// # Errors
+    /// The host has no memory for it.
+    pub(super) fn new(plan: &Plan<'_>, request: &Request<'_>, origin: Origin<'_>) -> Result<Self, Full> {
         let Origin { header, io, mac_count, global_id, life } = origin;
         let sg_count = u32::try_from(plan.len()).unwrap_or(u32::MAX);
         let vcore = u64::from(request.core.0 / request.vcore_size.max(1)) + 1;
         let (sharing, pages) = plan.scratchpad();
         let handles = |wanted: fn(&&DMem) -> bool| {
-            let of = |core: CoreView<'_>| {
-                core.allocations().iter().rev().filter(wanted).map(DMem::handle).collect::<Vec<_>>()
-            };
-            plan.cores().flat_map(of).collect()
+            let mut handles = Vec::new();
+            for core in plan.cores() {
+                let of_core = core.allocations().iter().rev().filter(wanted);
+                room::grow(&mut handles, of_core.clone().count())?;
+                handles.extend(of_core.map(DMem::handle));
+            }
+            Ok(handles)
         };
         let name = plan.models().first().map(|model| model.name).unwrap_or_default();
-        let groups = replica_groups(plan);
+        let groups = replica_groups(plan)?;
         let counted = |count: usize| InfoMap { count: (count as u64).into(), ..InfoMap::default() };
         let ranks = RankGroups { count: (groups.len() as u64).into(), ..RankGroups::default() };
-        Self {
+        Ok(Self {
             record: Registered {
                 vcore: vcore.into(),
                 sg_count: sg_count.into(),
@@ -94,8 +101,8 @@ impl Entry {
             global_id,
             io,
             groups,
-            blocks: handles(|block| !block.is_shared()),
-            libraries: handles(|block| block.what.get() == DMem::SHARED_UCODE),
+            blocks: handles(|block| !block.is_shared())?,
+            libraries: handles(|block| block.what.get() == DMem::SHARED_UCODE)?,
             cores: plan.cores().map(|core| (core.core(), core.usage())).collect(),
             nodes: Vec::new(),
             sharing,
@@ -103,7 +110,7 @@ impl Entry {
             life,
             uses: Mutex::default(),
             idle: Condvar::new(),
-        }
+        })
     }
 
     pub(super) const fn io(&self) -> &Io {
@@ -316,12 +323,8 @@ impl Registry {
     }
 }
 
-fn replica_groups(plan: &Plan<'_>) -> Vec<Vec<Vec<u32>>> {
-    let ranks = |ranks: &[U32]| ranks.iter().map(|rank| rank.get()).collect();
-    plan.cores()
-        .next()
-        .into_iter()
-        .flat_map(|core| core.kbin.replica_groups())
-        .map(|topology| topology.subgroups().map(ranks).collect())
-        .collect()
+fn replica_groups(plan: &Plan<'_>) -> Result<Vec<Vec<Vec<u32>>>, Full> {
+    let ranks = |ranks: &[U32]| room::collect(ranks.iter().map(|rank| rank.get()));
+    let topologies = plan.cores().next().into_iter().flat_map(|core| core.kbin.replica_groups());
+    room::try_collect(topologies.map(|topology| room::try_collect(topology.subgroups().map(ranks))))
 }

@@ -8,6 +8,7 @@ use super::io::Io;
 use super::prepared::{Held, Prepared, PreparedResident, Work};
 use super::{LoadError, LoadOptions, Memory};
 use crate::cache::{Key, KeyPolicy};
+use crate::room::{self, Full};
 use loader_core::arch::Arch;
 use loader_core::arena::{ArenaRef, NULL_AREA};
 use loader_core::container::{Container, Header, MemberTable, Resident};
@@ -46,7 +47,10 @@ pub struct Parse {
 
 impl Parse {
     /// Takes a prepared file out of its arena.
-    pub(super) fn of(prepared: PreparedResident<'_>) -> Self {
+    ///
+    /// # Errors
+    /// The host has no memory for it.
+    pub(super) fn of(prepared: PreparedResident<'_>) -> Result<Self, LoadError> {
         let Prepared { work, container, kbins, held, io, arch, mac_count } = prepared;
         let payload = if let Held::Resident(bytes) = held { bytes.into_owned() } else { Vec::new() };
         let resident = Resident::new(container, &payload);
@@ -54,14 +58,19 @@ impl Parse {
             let bytes = resident.bytes(member.id).unwrap_or(&[]);
             let start = bytes.as_ptr().addr().saturating_sub(payload.as_ptr().addr());
             let range = if bytes.is_empty() { 0..0 } else { start..start + bytes.len() };
-            (member.name.into(), range)
+            Ok((room::copy(member.name)?.into_boxed_slice(), range))
         });
-        let members = members.collect();
+        let refused = |full: Full| {
+            let error = full.error(Stage::Lower, "what loads of one file share");
+            work.refused(error, Some(container.header))
+        };
+        let members = room::try_collect(members).map_err(refused)?;
+        let product = room::copy(kbins.head().bytes()).map_err(refused)?;
         let (notes, usage, times) = work.into_parts();
-        Self {
+        Ok(Self {
             container: Container { table: MemberTable::default(), ..container },
             members,
-            product: kbins.head().bytes().to_vec(),
+            product,
             entries: kbins.place(),
             payload,
             io,
@@ -70,7 +79,7 @@ impl Parse {
             notes,
             usage,
             times,
-        }
+        })
     }
 
     /// The bytes of a member.
@@ -95,7 +104,7 @@ impl Parse {
         work: impl FnOnce(&'m mut [u8], &[Error], &[Usage]) -> Result<Work<'m>, Error>,
     ) -> Result<PreparedResident<'m>, LoadError> {
         let early = |error| LoadError::new(error, Some(self.container.header), &self.notes);
-        let mut work = work(&mut memory.arena, &self.notes, &self.usage).map_err(early)?;
+        let mut work = work(memory.arena().map_err(early)?, &self.notes, &self.usage).map_err(early)?;
         let records = self.product.get(NULL_AREA..).unwrap_or(&[]);
         work.arena.alloc_bytes(records).map_err(|full| early(Error::arena(Stage::Lower, full)))?;
         let broken = || early(Error::internal(Stage::Lower, "a shared parse"));

@@ -4,6 +4,8 @@
 //! has no control bytes but white space, and no byte that UTF-8 never has; a reader of what is kept fails at the
 //! same byte as a reader of all.
 
+use crate::room::{Full, append, grow};
+
 /// How much is kept of a member whose content is not wanted: enough for a NumPy header's length.
 const START: usize = 16;
 
@@ -33,36 +35,40 @@ impl Sieve {
     }
 
     /// Takes the next bytes.
-    pub(super) fn take(&mut self, bytes: &[u8]) {
+    ///
+    /// # Errors
+    /// They would have to be kept, and the host has no memory for them.
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<(), Full> {
         match self.state {
-            State::All => self.bytes.extend_from_slice(bytes),
+            State::All => append(&mut self.bytes, bytes),
             State::Done => self.start(bytes),
             State::Blank | State::Document => match self.end_of_document(bytes) {
-                None => self.bytes.extend_from_slice(bytes),
+                None => append(&mut self.bytes, bytes),
                 Some(at) => {
                     let (document, rest) = bytes.split_at(at + 1);
-                    self.bytes.extend_from_slice(document);
+                    append(&mut self.bytes, document)?;
                     self.state = State::Done;
-                    self.start(rest);
+                    self.start(rest)?;
                     self.bytes.shrink_to_fit();
+                    Ok(())
                 }
             },
         }
     }
 
-    /// Takes zero bytes; false if they would have to be kept and do not fit.
-    pub(super) fn zeros(&mut self, count: u64) -> bool {
+    /// Takes zero bytes.
+    ///
+    /// # Errors
+    /// As [`Sieve::take`].
+    pub(super) fn zeros(&mut self, count: u64) -> Result<(), Full> {
         let most = if self.state == State::All { u64::MAX } else { START as u64 };
-        let Ok(count) = usize::try_from(count.min(most)) else { return false };
-        if self.bytes.try_reserve(count).is_err() {
-            return false;
+        let count = usize::try_from(count.min(most)).unwrap_or(usize::MAX);
+        if self.state != State::All {
+            return self.take(&[0; START][..count]);
         }
-        if self.state == State::All {
-            self.bytes.resize(self.bytes.len() + count, 0);
-        } else {
-            self.take(&[0; START][..count]);
-        }
-        true
+        grow(&mut self.bytes, count)?;
+        self.bytes.resize(self.bytes.len() + count, 0);
+        Ok(())
     }
 
     /// What was kept.
@@ -70,9 +76,9 @@ impl Sieve {
         self.bytes
     }
 
-    fn start(&mut self, bytes: &[u8]) {
+    fn start(&mut self, bytes: &[u8]) -> Result<(), Full> {
         let room = START.saturating_sub(self.bytes.len()).min(bytes.len());
-        self.bytes.extend_from_slice(&bytes[..room]);
+        append(&mut self.bytes, &bytes[..room])
     }
 
     /// Where a byte stands that no document has there.
@@ -101,7 +107,7 @@ mod tests {
 
     fn kept(all: bool, pieces: &[&[u8]]) -> Vec<u8> {
         let mut sieve = Sieve::new(all);
-        pieces.iter().for_each(|piece| sieve.take(piece));
+        pieces.iter().for_each(|piece| sieve.take(piece).unwrap());
         sieve.kept()
     }
 
@@ -126,9 +132,9 @@ mod tests {
     #[test]
     fn holes_cost_nothing_unless_they_are_wanted() {
         let mut sieve = Sieve::new(false);
-        assert!(sieve.zeros(u64::MAX) && sieve.kept() == [0; 16]);
+        assert!(sieve.zeros(u64::MAX).is_ok() && sieve.kept() == [0; 16]);
         let mut sieve = Sieve::new(true);
-        assert!(sieve.zeros(100) && !sieve.zeros(u64::MAX));
+        assert!(sieve.zeros(100).is_ok() && sieve.zeros(u64::MAX).is_err());
         assert_eq!(sieve.kept(), [0; 100]);
     }
 }

@@ -4,6 +4,7 @@ use super::Members;
 use super::sieve::Sieve;
 use crate::file::Buffers;
 use crate::refusal::Refusal;
+use crate::room::{self, Full};
 use loader_core::arena::Arena;
 use loader_core::container::{Digesting, Entry, Events, MemberTable, Reader, drive};
 use loader_core::error::{ContainerCode, Error, Stage};
@@ -108,6 +109,12 @@ impl<F: FnMut(&[u8]) -> bool> Unpacking<F> {
         Self { wanted, members: BTreeMap::new(), seen: 0, current: None }
     }
 
+    fn keep(&mut self, more: impl FnOnce(&mut Sieve) -> Result<(), Full>) -> Result<(), Error> {
+        let Some((name, size, sieve)) = &mut self.current else { return Ok(()) };
+        more(sieve)
+            .map_err(|_| Error::new(Stage::Unpack, ContainerCode::StoreFull).numbers(*size, 0).name(name))
+    }
+
     /// What was unpacked.
     #[must_use]
     pub fn unpacked(self) -> Unpacked {
@@ -117,25 +124,19 @@ impl<F: FnMut(&[u8]) -> bool> Unpacking<F> {
 
 impl<F: FnMut(&[u8]) -> bool> Events for Unpacking<F> {
     fn entry(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
-        self.current =
-            entry.table_name().map(|name| (name.to_vec(), entry.size, Sieve::new((self.wanted)(name))));
+        self.current = match entry.table_name() {
+            Some(name) => Some((kept_name(name)?, entry.size, Sieve::new((self.wanted)(name)))),
+            None => None,
+        };
         Ok(())
     }
 
     fn data(&mut self, _: u64, bytes: &[u8]) -> Result<(), Error> {
-        if let Some((_, _, sieve)) = &mut self.current {
-            sieve.take(bytes);
-        }
-        Ok(())
+        self.keep(|sieve| sieve.take(bytes))
     }
 
     fn hole(&mut self, _: u64, length: u64) -> Result<(), Error> {
-        if let Some((_, size, sieve)) = &mut self.current
-            && !sieve.zeros(length)
-        {
-            return Err(Error::new(Stage::Unpack, ContainerCode::StoreFull).numbers(*size, 0));
-        }
-        Ok(())
+        self.keep(|sieve| sieve.zeros(length))
     }
 
     fn end(&mut self) -> Result<(), Error> {
@@ -146,6 +147,11 @@ impl<F: FnMut(&[u8]) -> bool> Events for Unpacking<F> {
         }
         Ok(())
     }
+}
+
+/// A copy of a member's name.
+pub(crate) fn kept_name(name: &[u8]) -> Result<Vec<u8>, Error> {
+    room::copy(name).map_err(|full| full.error(Stage::Unpack, "the names of the members"))
 }
 
 /// Unpacked members as a payload.

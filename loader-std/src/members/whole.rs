@@ -1,6 +1,8 @@
 //! Every member whole, as a load holds them.
 
+use super::unpacked::kept_name;
 use crate::container::VecStore;
+use crate::room;
 use loader_core::arena::Arena;
 use loader_core::container::{Entry, Events, MemberTable, Store};
 use loader_core::error::{ContainerCode, Error, Stage};
@@ -53,7 +55,9 @@ impl Events for Whole {
         self.open = name.is_some();
         if let Some(name) = name {
             let start = self.store.bytes().len() as u64;
-            self.members.push(Place { name: name.to_vec(), size: entry.size, start });
+            let name = kept_name(name)?;
+            room::grow(&mut self.members, 1).map_err(|full| full.error(Stage::Unpack, "the members"))?;
+            self.members.push(Place { name, size: entry.size, start });
         }
         Ok(())
     }

@@ -23,3 +23,9 @@ fn errno_one_is_no_matter_of_permissions() {
     assert!(fault.to_string().contains("device timeout or bad ring"));
     assert!(!fault.to_string().contains("permission"));
 }
+
+#[test]
+fn a_kernel_without_memory_is_no_full_device() {
+    let fault = Fault::check(req::MEM_BUF_COPY64, -12).unwrap_err();
+    assert_eq!(DeviceError::from(fault), DeviceError::Io(12));
+}

@@ -26,6 +26,9 @@ typedef struct nrt_tensor_info {
 
 typedef struct nrt_tensor_info_array {
     uint64_t tensor_count;
+#ifdef __GNUC__
+    __extension__ /* C++ has no arrays without a length */
+#endif
     nrt_tensor_info_t tensor_array[];
 } nrt_tensor_info_array_t;
 

@@ -119,9 +119,10 @@ pub unsafe extern "C" fn nrt_get_model_info(
     with_library("nrt_get_model_info", |library| {
         // SAFETY: the contract of this function.
         let place = unsafe { Out::new(written, "info_size_out") }?;
-        let record = library.session()?.model(handle(model))?.vnc.to_ne_bytes();
+        let session = library.session()?;
+        let record = session.model(handle(model))?.vnc.to_ne_bytes();
         // SAFETY: the contract of this function.
-        unsafe { give(info, size, &record) }?;
+        unsafe { give(info, size, &record, "info") }?;
         place.set(size.min(record.len()));
         Ok(())
     })
@@ -136,8 +137,9 @@ pub unsafe extern "C" fn nrt_get_model_tensor_info(model: *mut c_void, info: *mu
     with_library("nrt_get_model_tensor_info", |library| {
         // SAFETY: the contract of this function.
         let place = unsafe { Out::new(info, "tensor_info") }?;
-        let model = library.session()?.model(handle(model))?;
-        place.set_handle(tensor_info::lend(&model.io));
+        let session = library.session()?;
+        let model = session.model(handle(model))?;
+        place.set_handle(tensor_info::lend(&model.io)?);
         Ok(())
     })
 }

@@ -129,16 +129,16 @@ pub(super) unsafe fn take<T>(place: *mut *mut T) -> Option<Handle> {
     Some(object.addr()).filter(|handle| *handle != 0)
 }
 
-/// Gives the first `size` bytes of a record, or all of it.
+/// Gives the first `size` bytes of a record, or all of it; `what` is the parameter's name.
 ///
 /// # Safety
 /// `place` is null or `size` bytes may be written there.
-pub(super) unsafe fn give(place: *mut c_void, size: usize, record: &[u8]) -> Answer {
+pub(super) unsafe fn give(place: *mut c_void, size: usize, record: &[u8], what: &str) -> Answer {
     if size == 0 {
-        return Err(Failure::invalid("the size of the record is 0"));
+        return Err(Failure::invalid(format_args!("the size of `{what}` is 0")));
     }
     // SAFETY: promised by the caller.
-    let buffer = unsafe { Buffer::new(place, size, "the record") }?;
+    let buffer = unsafe { Buffer::new(place, size, what) }?;
     buffer.put(0, &record[..record.len().min(size)]);
     Ok(())
 }

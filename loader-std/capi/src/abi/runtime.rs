@@ -74,7 +74,7 @@ pub unsafe extern "C" fn nrt_get_version(version: *mut c_void, size: usize) -> N
         let record = self::version();
         debug_assert_eq!(record.len(), VERSION.0);
         // SAFETY: the contract of this function.
-        unsafe { give(version, size, &record) }
+        unsafe { give(version, size, &record, "ver") }
     })
 }
 
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn nrt_get_instance_info(info: *mut c_void, size: usize) -
         let record = instance(&library.settings);
         debug_assert_eq!(record.len(), INSTANCE.0);
         // SAFETY: the contract of this function.
-        unsafe { give(info, size, &record) }
+        unsafe { give(info, size, &record, "info") }
     })
 }
 

@@ -81,7 +81,8 @@ pub unsafe extern "C" fn nrt_tensor_read(
     size: usize,
 ) -> Number {
     with_library("nrt_tensor_read", |library| {
-        let tensor = library.session()?.tensor(handle(tensor))?;
+        let session = library.session()?;
+        let tensor = session.tensor(handle(tensor))?;
         // SAFETY: the contract of this function.
         let buffer = unsafe { Buffer::new(buffer, size, "buf") }?;
         tensor.read(offset as u64, size as u64, |at, piece| buffer.put(at, piece))
@@ -100,7 +101,8 @@ pub unsafe extern "C" fn nrt_tensor_write(
     size: usize,
 ) -> Number {
     with_library("nrt_tensor_write", |library| {
-        let tensor = library.session()?.tensor(handle(tensor))?;
+        let session = library.session()?;
+        let tensor = session.tensor(handle(tensor))?;
         // SAFETY: the contract of this function; the buffer is only read from below.
         let buffer = unsafe { Buffer::new(buffer.cast_mut(), size, "buf") }?;
         tensor.write(offset as u64, size as u64, |at, piece| buffer.take(at, piece))
@@ -128,7 +130,8 @@ pub extern "C" fn nrt_tensor_copy(
 pub extern "C" fn nrt_tensor_memset(tensor: *mut c_void, offset: u64, value: c_int, size: usize) -> Number {
     with_library("nrt_tensor_memset", |library| {
         let [byte, ..] = value.to_le_bytes();
-        let tensor = library.session()?.tensor(handle(tensor))?;
+        let session = library.session()?;
+        let tensor = session.tensor(handle(tensor))?;
         tensor.write(offset, size as u64, |_, piece| piece.fill(byte))
     })
 }

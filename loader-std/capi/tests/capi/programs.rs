@@ -33,7 +33,7 @@ fn compile(compiler: &str, source: &str, standard: &str) -> PathBuf {
     let program = folder.join(source.replace('.', "-"));
     let lib = folder.join("lib");
     let built = Command::new(compiler)
-        .args([standard, "-Wall", "-Wextra", "-Werror", "-O1", "-g"])
+        .args([standard, "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-pthread"])
         .arg("-I")
         .arg(folder.join("include"))
         .arg(capi::capi().join("tests").join("programs").join(source))
@@ -57,6 +57,13 @@ fn run(program: &Path, arguments: &[&Path], environment: &[(&str, &str)]) -> Out
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && out.ends_with("done\n"), "{}: {out}{err}", program.display());
     output
+}
+
+/// The simulated kernel driver, if it is built.
+fn driver() -> Option<Command> {
+    let test = std::env::current_exe().unwrap();
+    let driver = test.ancestors().nth(2)?.join("neffload-simdrv");
+    driver.is_file().then(|| Command::new(driver))
 }
 
 #[test]
@@ -92,14 +99,12 @@ fn the_c_program_loads_real_files() {
 #[test]
 fn the_c_program_loads_through_the_kernel_driver() {
     let Some(cc) = compiler("cc") else { return };
-    let test = std::env::current_exe().unwrap();
-    let driver = test.ancestors().nth(2).unwrap().join("neffload-simdrv");
-    if !driver.is_file() {
+    if driver().is_none() {
         skip!("neffload-simdrv is not built; `cargo test --workspace` builds it");
     }
     let program = compile(cc, "load.c", "-std=c11");
     let under_driver = |program: &Path, more: &[(&str, &str)]| {
-        let mut command = Command::new(&driver);
+        let mut command = driver().unwrap();
         command.arg("--").arg(program).arg(fixture("cayman-2core")).env_clear();
         command.env("NEFFLOAD_DEVICE", "/dev/neuron0").envs(more.iter().copied()).output().unwrap()
     };
@@ -127,4 +132,41 @@ fn a_cpp_program_works_with_tensors() {
 fn wrong_callers_survive() {
     let Some(cc) = compiler("cc") else { return };
     run(&compile(cc, "hostile.c", "-std=gnu11"), &[&fixture("cayman-2core")], &[("NEFFLOAD_LOG", "off")]);
+}
+
+/// Loads, unloads and tensors on several threads while one closes and initialises again and again. The driver judges the
+/// order in which everything is given back.
+#[test]
+fn a_close_may_come_at_any_time() {
+    let Some(cc) = compiler("cc") else { return };
+    let program = compile(cc, "close.c", "-std=gnu11");
+    run(&program, &[&fixture("cayman-2core")], &[("NEFFLOAD_LOG", "off")]);
+    let Some(mut driver) = driver() else {
+        skip!("neffload-simdrv is not built; `cargo test --workspace` builds it")
+    };
+    driver.arg("--").arg(program).arg(fixture("cayman-2core")).env_clear();
+    driver
+        .env("NEFFLOAD_DEVICE", "/dev/neuron0")
+        .env("NEFFLOAD_ALLOW_OPAQUE", "1")
+        .env("NEFFLOAD_LOG", "off");
+    let output = driver.output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if output.status.code() == Some(2) && err.contains("no seccomp user notification") {
+        skip!("{err}");
+    }
+    assert!(output.status.success() && out.ends_with("done\n"), "{:?}: {out}{err}", output.status);
+}
+
+/// Whatever the process may take, a call is answered: it works, or it is refused for want of memory.
+#[test]
+fn no_shortage_of_memory_ends_a_program() {
+    let Some(cc) = compiler("cc") else { return };
+    let program = compile(cc, "memory.c", "-std=gnu11");
+    let mut loaded = Vec::new();
+    for more in [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512] {
+        let more = more.to_string();
+        let output = run(&program, &[&fixture("cayman-2core"), Path::new(&more)], &[("NEFFLOAD_LOG", "off")]);
+        loaded.push(String::from_utf8_lossy(&output.stdout).contains("load: 0\n"));
+    }
+    assert!(!loaded[0] && loaded[9..].iter().all(|loaded| *loaded), "{loaded:?}");
 }

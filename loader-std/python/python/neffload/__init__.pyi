@@ -1,6 +1,8 @@
 from os import PathLike
 from typing import Any, Dict, List, Optional, Union, final
 
+__all__ = ["NeffInfo", "Refused", "__version__", "inspect", "memory", "verify"]
+
 __version__: str
 
 _Path = Union[str, "PathLike[str]"]

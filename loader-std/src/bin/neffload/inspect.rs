@@ -40,12 +40,7 @@ pub(crate) struct InspectArguments {
 
 /// An architecture by its name or alias.
 pub(crate) fn arch(text: &str) -> Result<Arch, String> {
-    match text {
-        "sunda" | "v2" => Ok(Arch::Sunda),
-        "cayman" | "v3" => Ok(Arch::Cayman),
-        "mariana" | "v4" => Ok(Arch::Mariana),
-        _ => Err(format!("`{text}` is none of sunda, cayman, mariana")),
-    }
+    Arch::by_name(text).ok_or_else(|| format!("`{text}` is none of sunda, cayman, mariana"))
 }
 
 impl InspectArguments {

@@ -81,7 +81,7 @@ fn memory_is_not_taken_back() {
         return;
     }
     for (raw, words) in [
-        (-i64::from(errno::EPERM), "errno 1"),
+        (-i64::from(errno::EPERM), "timeout or bad ring"),
         (-i64::from(errno::ENOENT), "no such handle"),
         (-i64::from(errno::EINTR), "errno 4"),
         (-i64::from(errno::EIO), "errno 5"),
@@ -90,7 +90,7 @@ fn memory_is_not_taken_back() {
         (-i64::from(errno::EFAULT), "errno 14"),
         (-i64::from(errno::EBUSY), "errno 16"),
         (-i64::from(errno::EINVAL), "no such handle"),
-        (8, "8"),
+        (8, "positive result 8"),
     ] {
         let rule = Rule { when: When::Request(number(req::MEM_FREE)), nth: 0, action: Action::Return(raw) };
         let Some((status, document)) = load_with(Config::new(Arch::Cayman), [rule]) else { return };

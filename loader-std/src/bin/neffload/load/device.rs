@@ -1,10 +1,11 @@
 //! `--device`.
 
-use super::target::{Node, Target};
 use crate::arguments::number;
-use crate::inspect::arch;
+use super::target::Target;
+use super::watch;
 use loader_core::arch::Arch;
 use loader_core::error::Error;
+use loader_std::device::{Name, Node, Sim};
 use neuron_drivers::sim::{Config, Content, Growing, HostSim, Profile};
 use serde_json::{Value, json};
 
@@ -32,26 +33,14 @@ const CORES: u16 = 8;
 
 /// Reads `sim[:ARCH[:CORES]][,store=…][,profile=…]`, or the path of a device node.
 pub(super) fn parse(text: &str) -> Result<DeviceSpec, String> {
-    match Node::parse(text) {
-        Some(node) => Ok(DeviceSpec::Node(node)),
-        None => simulated(text).map(DeviceSpec::Sim),
+    if let Some(node) = Node::parse(text) {
+        return Ok(DeviceSpec::Node(node));
     }
-}
-
-fn simulated(text: &str) -> Result<SimSpec, String> {
     let mut parts = text.split(',');
-    let mut place = parts.next().unwrap_or_default().split(':');
-    if place.next() != Some("sim") {
-        return Err(format!("`{text}` is neither `sim…` nor a path that ends in `/neuronN`"));
-    }
-    let mut spec = SimSpec { arch: None, cores: None, content: Content::Full, profile: Profile::Flat };
-    if let Some(name) = place.next().filter(|name| !name.is_empty()) {
-        spec.arch = Some(arch(name)?);
-    }
-    if let Some(cores) = place.next() {
-        let number = cores.parse().ok().filter(|&number| number > 0);
-        spec.cores = Some(number.ok_or_else(|| format!("`{cores}` is not a number of cores"))?);
-    }
+    let Name::Sim(Sim { arch, cores }) = Name::parse(parts.next().unwrap_or_default())? else {
+        return Err("nothing may follow the path of a device node".to_owned());
+    };
+    let mut spec = SimSpec { arch, cores, content: Content::Full, profile: Profile::Flat };
     for part in parts {
         match part.split_once('=') {
             Some(("store", store)) => spec.content = content(store)?,
@@ -59,7 +48,7 @@ fn simulated(text: &str) -> Result<SimSpec, String> {
             _ => return Err(format!("`{part}`: expected `store=…` or `profile=…`")),
         }
     }
-    Ok(spec)
+    Ok(DeviceSpec::Sim(spec))
 }
 
 fn content(name: &str) -> Result<Content, String> {
@@ -137,6 +126,14 @@ impl DeviceSpec {
         }
     }
 
+    /// The node, if it is one.
+    pub(super) const fn node(&self) -> Option<&Node> {
+        match self {
+            Self::Sim(_) => None,
+            Self::Node(node) => Some(node),
+        }
+    }
+
     /// The device's profile by name. The kernel driver's way is the simulator's `DRIVER`.
     pub(crate) const fn profile(&self) -> &'static str {
         match self {
@@ -158,10 +155,8 @@ impl DeviceSpec {
     /// Takes the device for `count` cores from `core` on; `target` is the file's architecture.
     pub(super) fn open(&self, target: Arch, core: u16, count: u16, trace: bool) -> Result<Target, Error> {
         match self {
-            Self::Sim(spec) => Ok(Target::Sim(Box::new(spec.open(target, trace)))),
-            Self::Node(node) => {
-                node.open(target, core, count, trace).map(|held| Target::Neuron(Box::new(held)))
-            }
+            Self::Sim(spec) => Ok(Target::sim(spec.config(target), trace)),
+            Self::Node(node) => Target::node(node, watch::watched(trace), target, core, count),
         }
     }
 }
@@ -194,18 +189,8 @@ mod tests {
 
     #[test]
     fn nodes() {
-        let name = |text: &str| match parse(text) {
-            Ok(DeviceSpec::Node(node)) => node.to_string(),
-            other => format!("{other:?}"),
-        };
-        for good in ["/dev/neuron0", "/tmp/some where/neuron63", "./neuron1"] {
-            assert_eq!(name(good), good);
-        }
-        for bad in
-            ["neuron0", "/dev/neuron", "/dev/neuronx", "/dev/neuron-1", "/dev/neuron+1", "/dev/neuron64"]
-        {
-            assert!(parse(bad).is_err(), "{bad}");
-        }
+        assert!(matches!(parse("/dev/neuron0"), Ok(DeviceSpec::Node(_))));
         assert!(parse("/dev/neuron0").unwrap().simulated().is_err());
+        assert!(parse("/dev/neuron0,store=full").is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! Loading and unloading, once or several times, on one device.
 
 use super::document::{Loaded, Outcome};
-use super::target::Target;
+use super::target::{self, Target};
 use super::{Asked, LoadArguments};
 use crate::files::hold;
 use crate::inspect::NoNames;
@@ -150,7 +150,7 @@ impl Rounds<'_> {
             facts: model.facts().clone(),
             handles: (model.h_nn(), model.h_model()),
             state: if ready { "ready" } else { "loaded" },
-            device: loader.device().describe(),
+            device: target::describe(loader.device(), self.arguments.asked.device.node()),
             lnc,
             cores: cores_json(model.plan()),
         };
@@ -177,7 +177,7 @@ impl Rounds<'_> {
     /// One line per operation of the device.
     fn trace(&self) {
         let Some(loader) = self.loader.as_ref().filter(|_| self.arguments.trace) else { return };
-        loader.device().print_operations();
+        target::print_operations(loader.device());
     }
 }
 
