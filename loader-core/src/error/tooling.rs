@@ -31,6 +31,8 @@ codes! {
         UnsupportedPattern = 'N' 114, Invalid, "{name} uses look-around or a backreference, which are not supported", "a regular expression without them", "Write the pattern without them, or filter what a wider pattern finds.";
         /// Ours: the highest rank of `src_target_pairs` is 2^64 - 1.
         WorldTooLarge = 'N' 115, Invalid, "the world size after rank {a} does not fit 64 bits", "ranks below {a}", remedy::COMPILE;
+        /// Ours; the name is that or a number.
+        NoSubgraph = 'N' 116, Invalid, "there is no subgraph {name}", "the name of a subgraph, or its number from 0 on", "`neffload inspect FILE` lists the subgraphs.";
         NoHeader = 'M' 101, Invalid, "no NEFF header followed by a gzipped tar", "a header of 1024 bytes and a gzip of a tar", "`neffload find FILE` looks for a NEFF inside; `neffload verify FILE` says what is wrong with one.";
         UnreadablePayload = 'M' 102, Invalid, "unreadable NEFF payload ({name})", "a payload that can be unpacked", "`neffload verify FILE` says where it is damaged.";
         UnexpectedLayout = 'M' 103, Invalid, "unexpected NEFF layout ({name})", "the manifests of a compiled model", "`neffload verify --deep FILE` says what is wrong with them.";

@@ -8,6 +8,7 @@ mod dumps;
 mod facts;
 mod inspect;
 mod load;
+mod outputs;
 mod pack;
 mod pipes;
 mod plan;
