@@ -88,9 +88,13 @@ fn kelf_of(manifest: Element<'_>) -> Result<String, Refusal> {
 
 /// The subgraphs that the descriptor lists, in its order (§5.5).
 pub(crate) fn graphs(members: &impl Members) -> Result<Vec<Graph>, Refusal> {
-    let member = kelf_member(members)?;
-    let root = document(members, member.as_bytes())?;
-    listed(root).map_err(|refusal| refusal.of(member.as_bytes()))
+    graphs_of(members, &kelf_member(members)?)
+}
+
+/// The subgraphs that the descriptor of that name lists.
+pub(crate) fn graphs_of(members: &impl Members, kelf: &str) -> Result<Vec<Graph>, Refusal> {
+    let root = document(members, kelf.as_bytes())?;
+    listed(root).map_err(|refusal| refusal.of(kelf.as_bytes()))
 }
 
 fn listed(kelf: Element<'_>) -> Result<Vec<Graph>, Refusal> {

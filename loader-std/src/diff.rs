@@ -14,8 +14,10 @@
 
 mod blocks;
 mod compare;
+mod edges;
 mod slots;
 mod snapshot;
+mod staged;
 mod values;
 
 pub use compare::{Block, Blocks, Comparison, Constant, Shift, Stream, Subgraph, compare};

@@ -23,8 +23,9 @@ mod window;
 pub use header::HeaderFields;
 pub use tar::{Dialect, PaxTimes};
 
-use crate::chain;
+use crate::chain::{self, Graph};
 use crate::members::Members;
+use crate::refusal::Refusal;
 use gzip::GzipWriter;
 use std::fmt;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
@@ -159,6 +160,8 @@ pub enum PackError {
     },
     /// `info.json` or another description of the header is not usable.
     BadInfo(&'static str),
+    /// A manifest that something was asked about is not there or cannot be read.
+    Unread(Refusal),
 }
 
 impl fmt::Display for PackError {
@@ -181,6 +184,7 @@ impl fmt::Display for PackError {
                 write!(f, "{}: only regular files and folders can be packed", name.escape_ascii())
             }
             Self::BadInfo(what) => f.write_str(what),
+            Self::Unread(refusal) => refusal.fmt(f),
         }
     }
 }
@@ -199,6 +203,12 @@ impl std::error::Error for PackError {}
 impl From<io::Error> for PackError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
+    }
+}
+
+impl From<Refusal> for PackError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Unread(refusal)
     }
 }
 
@@ -360,6 +370,15 @@ pub fn pack<N: AsRef<[u8]>, B: AsRef<[u8]>>(
     }
     packer.finish()?;
     Ok(file.into_inner())
+}
+
+/// The subgraphs of a tree, which may lack its graph manifest: a packager can leave it out, and names its descriptor
+/// `kelf-0.json`.
+fn graphs(members: &impl Members) -> Result<Vec<Graph>, Refusal> {
+    const KELF: &str = "kelf-0.json";
+    let there = |name: &str| members.size(name.as_bytes()).is_some();
+    let bare = !there("neff.json") && !there("kelp.json") && there(KELF);
+    if bare { chain::graphs_of(members, KELF) } else { chain::graphs(members) }
 }
 
 /// How many subgraphs the members' manifests describe; `None` where they do not say.

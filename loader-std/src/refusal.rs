@@ -30,6 +30,12 @@ impl Refusal {
         Self::named(ToolCode::MemberAbsent, member)
     }
 
+    /// No subgraph has that name or number.
+    #[must_use]
+    pub fn no_subgraph(wanted: &str) -> Self {
+        Self::named(ToolCode::NoSubgraph, wanted.as_bytes())
+    }
+
     /// A reason with one name in it.
     pub(crate) fn named(code: ToolCode, name: &[u8]) -> Self {
         Self { member: None, error: Error::new(Stage::Tool, code).name(name) }

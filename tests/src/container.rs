@@ -5,7 +5,11 @@ pub mod tar;
 
 pub use judge::{Judged, judge, judge_with};
 
-use loader_core::container::Header;
+use loader_core::container::{HEADER_BYTES, Header};
+use loader_core::limits::Limits;
+use loader_core::policy::Policy;
+use loader_std::container::{Ask, survey};
+use loader_std::file::Buffers;
 use md5::{Digest as _, Md5};
 use sha2::Sha256;
 
@@ -118,4 +122,25 @@ impl File {
         out.extend(&self.trailing);
         out
     }
+}
+
+/// The file with one byte changed, so that its archive is read up to some member and no further.
+///
+/// # Panics
+/// If no byte of it is such a one.
+#[must_use]
+pub fn damaged(file: &[u8]) -> Vec<u8> {
+    let policy = Policy { verify_digest: false, ..Policy::DEFAULT };
+    let ask = Ask { members: true, ..Ask::default() };
+    let mut damaged = file.to_vec();
+    for at in (HEADER_BYTES..file.len()).rev() {
+        damaged[at] ^= 0x10;
+        let seen = survey(&mut &damaged[..], &mut Buffers::new(), &policy, &Limits::DEFAULT, ask, |_| {});
+        let seen = seen.unwrap_or_else(|error| panic!("{error}"));
+        if seen.error.is_some() && !seen.table.is_empty() {
+            return damaged;
+        }
+        damaged[at] ^= 0x10;
+    }
+    panic!("no byte of the archive counts");
 }

@@ -3,9 +3,9 @@
 use loader_core::error::{Code, Error};
 
 /// Refusals that are about no part of a file: the request, the device, the memory, the library itself.
-const NO_FILE: [&str; 20] = [
+const NO_FILE: [&str; 21] = [
     "L801", "L901", "L902", "L903", "L904", "L905", "L906", "L908", "L909", "S101", "S102", "S103", "S105",
-    "S107", "S301", "S304", "S305", "S513", "S801", "S901",
+    "S108", "S107", "S301", "S304", "S305", "S513", "S801", "S901",
 ];
 
 /// Refusals that are about a whole manifest.

@@ -116,6 +116,17 @@ impl DigestVerdict {
         self.order.is_some()
     }
 
+    /// Gate 5 of container.md §7.2, and the one before it: there must be something to digest.
+    ///
+    /// # Errors
+    /// An empty payload; as [`DigestVerdict::check`].
+    pub fn judge(&self, header: &Header, strict: bool) -> Result<(), Error> {
+        if header.data_size == 0 {
+            return Err(Error::new(Stage::Unpack, ContainerCode::EmptyPayload));
+        }
+        self.check(strict)
+    }
+
     /// Gate 5 of container.md §7.2.
     ///
     /// # Errors

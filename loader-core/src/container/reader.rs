@@ -296,13 +296,10 @@ impl<'w> Reader<'w> {
     }
 
     fn check_digest(&self, header: &Header, digest: &DigestVerdict) -> Result<(), Error> {
-        if self.digesting != Digesting::Verify {
-            return Ok(());
+        match self.digesting {
+            Digesting::Verify => digest.judge(header, self.policy.strict_digest),
+            Digesting::Skip | Digesting::Report => Ok(()),
         }
-        if header.data_size == 0 {
-            return Err(Error::new(Stage::Unpack, ContainerCode::EmptyPayload));
-        }
-        digest.check(self.policy.strict_digest)
     }
 
     fn last_remarks<E: Events>(&self, size: u64, header: &Header, digest: &DigestVerdict, events: &mut E) {

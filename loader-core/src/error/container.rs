@@ -86,7 +86,7 @@ codes! {
         NotSeekable = 'C' 702, Invalid, "a pipe cannot be read twice, which streamed mode needs", "a file", "Give a file, or load it resident.";
         Changed = 'C' 703, Failure, "the file changed while it was read", "the same bytes in every pass", "Load it again when nobody writes to it.";
 
-        ArenaFull = 'C' 801, Resource, "the arena is full: {a} bytes needed, {b} available", "an arena that holds this file", "Give a larger arena; `neffload plan FILE` prints the exact need.";
+        ArenaFull = 'C' 801, Resource, "the arena is full: {a} bytes needed, {b} available", "an arena that holds this file", "Give a larger arena, with `--max-memory` on the command line; `neffload plan FILE` prints the exact need.";
         HostMemory = 'C' 802, Resource, "the host has no memory for {name}: {a} bytes asked for", "that many bytes, and some to work with", remedy::HOST;
         Internal = 'C' 901, Failure, "internal invariant broken: {name}", "it to hold", remedy::REPORT;
 

@@ -66,7 +66,7 @@ codes! {
         RemoteSelfReference = 'L' 705, Invalid, "Failed to resolve remote variables for subgraphs {a} to {b}", "an owner other than subgraph {c}, where {name} itself is", remedy::COMPILE;
         RemoteChain = 'L' 706, Invalid, "Failed to resolve remote variables for subgraphs {a} to {b}", "an owner's own variable behind {name}, not a remote one", remedy::COMPILE;
         RemoteBadClass = 'L' 707, Invalid, "Failed to resolve remote variables for subgraphs {a} to {b}", "a variable with memory behind {name}, not of class {c}", remedy::COMPILE;
-        ArenaFull = 'L' 801, Resource, "the arena is full: {a} bytes needed, {b} available", "an arena that holds this file", "Give a larger arena; `neffload plan FILE` prints the exact need.";
+        ArenaFull = 'L' 801, Resource, "the arena is full: {a} bytes needed, {b} available", "an arena that holds this file", "Give a larger arena, with `--max-memory` on the command line; `neffload plan FILE` prints the exact need.";
         /// One of the limits of the loader; the name says which.
         CountLimit = 'L' 802, Invalid, "{a} {name}", "at most {b}", "Raise the limit if this file is trusted.";
         Internal = 'L' 901, Failure, "internal invariant broken: {name}", "it to hold", remedy::REPORT;

@@ -118,7 +118,7 @@ codes! {
         RemoteChain = 'E' 384, Invalid, "Failed to resolve remote variables for subgraphs {a} to {b}: {name} refers to the remote variable {name2}", "a variable that is not remote", remedy::COMPILE;
         RemoteSubgraph = 'E' 385, Invalid, "Failed to resolve remote variables for subgraphs {a} to {b}: {name} names subgraph {c}", "a subgraph from {a} to {b}", remedy::COMPILE;
         Collectives = 'E' 390, Invalid, "malformed {name}", "arrays of ranks, nested three deep", remedy::COMPILE;
-        ArenaFull = 'E' 801, Resource, "the arena is full: {a} bytes needed, {b} available", "an arena that holds this file", "Give a larger arena; `neffload plan FILE` prints the exact need.";
+        ArenaFull = 'E' 801, Resource, "the arena is full: {a} bytes needed, {b} available", "an arena that holds this file", "Give a larger arena, with `--max-memory` on the command line; `neffload plan FILE` prints the exact need.";
         /// Ours: a count of the file is above what the caller allows.
         LimitExceeded = 'E' 810, Resource, "more than {b} {name}", "at most {b}", "Raise the limit of that name in `Limits` if the file can be trusted.";
         Internal = 'E' 901, Failure, "internal invariant broken: {name}", "it to hold", remedy::REPORT;

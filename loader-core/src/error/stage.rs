@@ -7,7 +7,7 @@ codes! {
     /// Codes of S4 and S5: placement, staging, relocation, registration (numbers ours).
     StageCode {
         /// P4. staging.md §19, X2.
-        NotEnoughCores = 'S' 101, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "a logical core of at least {a} cores", "Load it with `--lnc {a}`, on a lower `--core`, or on a device with more cores.";
+        NotEnoughCores = 'S' 101, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "a logical core of at least {a} cores", "Load it with `--lnc {a}`.";
         /// P5.
         CoreShape = 'S' 102, Invalid, "{a} subgraphs do not make one logical core of {b} cores", "1 subgraph, or one per core", "Load it with `--lnc {a}`, or pack it with `--lnc {a}`.";
         /// Two subgraphs at most share a scratchpad (staging.md §8.4).
@@ -20,6 +20,8 @@ codes! {
         BadKbin = 'S' 106, Failure, "the kbin record is not consistent: {name}", "references that lead to records", remedy::REPORT;
         /// The group's owner core belongs to someone else (staging.md §8.4).
         CoreOwnership = 'S' 107, Invalid, "core {a} of the HBM group is not owned by this process", "all cores of the group", "Claim all cores of the group in one process.";
+        /// P4, where it is the device that ends.
+        BehindDevice = 'S' 108, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "{a} cores of the device from the first one on", "Load it on a lower `--core`, or on a device with more cores.";
 
         TooManyLibraries = 'S' 215, Invalid, "a subgraph has {a} ucode libraries", "at most {b}", remedy::FEWER;
         /// Of all libraries together (manifests.md §11.3).
@@ -107,7 +109,7 @@ codes! {
         /// Losing it never fails a load (staging.md §2).
         PositionsLost = 'W' 804, Success, "the position map of {name} is too long to keep; positions are unknown", "at most {a} records", "Raise the limit on position records.";
 
-        ArenaFull = 'S' 801, Resource, "the arena is full: {a} bytes needed, {b} available", "an arena that holds this file", "Give a larger arena; `neffload plan FILE` prints the exact need.";
+        ArenaFull = 'S' 801, Resource, "the arena is full: {a} bytes needed, {b} available", "an arena that holds this file", "Give a larger arena, with `--max-memory` on the command line; `neffload plan FILE` prints the exact need.";
         Internal = 'S' 901, Failure, "internal invariant broken: {name}", "it to hold", remedy::REPORT;
     }
 }

@@ -33,6 +33,8 @@ codes! {
         WorldTooLarge = 'N' 115, Invalid, "the world size after rank {a} does not fit 64 bits", "ranks below {a}", remedy::COMPILE;
         /// Ours.
         NoParameter = 'N' 116, Invalid, "getter {name} takes no argument", "an argument for findInNeff alone", "Leave the argument out: `neffload info FILE {name}`.";
+        /// Ours; the name is that or a number.
+        NoSubgraph = 'N' 117, Invalid, "there is no subgraph {name}", "the name of a subgraph, or its number from 0 on", "`neffload inspect FILE` lists the subgraphs.";
         NoHeader = 'M' 101, Invalid, "no NEFF header followed by a gzipped tar", "a header of 1024 bytes and a gzip of a tar", "`neffload find FILE` looks for a NEFF inside; `neffload verify FILE` says what is wrong with one.";
         UnreadablePayload = 'M' 102, Invalid, "unreadable NEFF payload ({name})", "a payload that can be unpacked", "`neffload verify FILE` says where it is damaged.";
         UnexpectedLayout = 'M' 103, Invalid, "unexpected NEFF layout ({name})", "the manifests of a compiled model", "`neffload verify --deep FILE` says what is wrong with them.";

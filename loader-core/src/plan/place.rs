@@ -173,7 +173,7 @@ fn check<'m, D: Device>(
     let end = u64::from(request.core.0).saturating_add(need);
     if end > u64::from(device.cores()) {
         let left = u64::from(device.cores().saturating_sub(request.core.0));
-        return Err(fault(StageCode::NotEnoughCores).numbers(need, left));
+        return Err(fault(StageCode::BehindDevice).numbers(need, left));
     }
     check_engine_block(u64::from(request.policy.engine_block))?;
     for (index, kbin) in (0u8..).zip(kbins.iter()) {

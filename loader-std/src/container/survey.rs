@@ -74,6 +74,15 @@ impl Survey {
         self.error.is_none()
     }
 
+    /// The refusal of a load with that policy, as far as S0 and S1 go: a tool surveys a file whose digest does not fit
+    /// to its end, a load refuses it, and for that first.
+    #[must_use]
+    pub fn refusal(&self, policy: &Policy) -> Option<Error> {
+        let verified = self.digest.filter(|digest| policy.verify_digest && digest.computed.is_some());
+        let digest = self.header.zip(verified);
+        digest.and_then(|(header, digest)| digest.judge(&header, policy.strict_digest).err()).or(self.error)
+    }
+
     /// True if the header passed its gates, so that payload facts exist.
     #[must_use]
     pub const fn gates_passed(&self) -> bool {

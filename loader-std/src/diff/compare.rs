@@ -2,7 +2,7 @@
 
 use super::blocks::{BlockFacts, BlockKey};
 use super::slots::replaced;
-use super::snapshot::{Named, Part, Snapshot};
+use super::snapshot::{Archive, Named, Part, Snapshot};
 use super::values::{Difference, Names, by_name, differences};
 use serde::Serialize;
 use serde_json::Value;
@@ -11,9 +11,14 @@ use std::collections::BTreeMap;
 /// What differs. Every list is empty where nothing does.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Nothing differs in anything below.
+    /// The files have the same bytes, of a file in a carrier those of header and payload. If they have not, something
+    /// below says where.
     pub equal: bool,
-    /// Fields of the header, and the payload digest.
+    /// Sections that are not compared, or only in part, because a file was refused before it could be read so far.
+    pub unknown: Vec<&'static str>,
+    /// What follows the payload; the digest of the file if that is all that is known to differ.
+    pub container: Vec<Difference>,
+    /// Fields of the header and bytes between them, and the payload digest.
     pub header: Vec<Difference>,
     /// Members of the archive, by size and SHA-256.
     pub members: Names,
@@ -61,14 +66,16 @@ pub struct Shift {
     pub by: i64,
 }
 
-/// A constant with another content.
+/// A constant with another content on the device.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Constant {
     /// The variable.
     pub name: String,
     /// The member that holds it in the first file.
     pub member: Value,
-    /// SHA-256 of the member in the first file.
+    /// The member that holds it in the second file.
+    pub member_b: Value,
+    /// SHA-256 of the content in the first file, without the header of an `.npy` member.
     pub a: Value,
     /// In the second file.
     pub b: Value,
@@ -112,27 +119,84 @@ pub struct Stream {
 /// Compares two files.
 #[must_use]
 pub fn compare(a: &Snapshot, b: &Snapshot) -> Comparison {
-    let only = |of: &BTreeMap<String, Part>, not_in: &BTreeMap<String, Part>| -> Vec<String> {
-        of.keys().filter(|name| !not_in.contains_key(*name)).cloned().collect()
-    };
+    let mut unknown = Vec::new();
     let both = a.subgraphs.iter().filter_map(|(name, part)| Some((name, part, b.subgraphs.get(name)?)));
     let mut comparison = Comparison {
-        equal: false,
-        header: differences(&a.header, &b.header),
-        members: by_name(&a.members, &b.members, |_| true),
-        graph: differences(&a.graph, &b.graph),
+        equal: a.file["sha256"] == b.file["sha256"] && a.file["size"] == b.file["size"],
+        container: Vec::new(),
+        header: known("header", &a.header, &b.header, &mut unknown),
+        members: members(&a.members, &b.members, &mut unknown),
+        graph: known("graph", &a.graph, &b.graph, &mut unknown),
         subgraphs: both.map(|(name, a, b)| Subgraph::new(name, a, b)).collect(),
-        subgraphs_added: only(&b.subgraphs, &a.subgraphs),
-        subgraphs_removed: only(&a.subgraphs, &b.subgraphs),
-        memory: differences(&a.memory, &b.memory),
+        subgraphs_added: Vec::new(),
+        subgraphs_removed: Vec::new(),
+        memory: known("memory", &a.memory, &b.memory, &mut unknown),
+        unknown: Vec::new(),
     };
-    comparison.equal = comparison.is_empty();
+    for mut difference in known("digest", &a.digest, &b.digest, &mut unknown) {
+        difference.key.insert_str(0, "digest.");
+        comparison.header.push(difference);
+    }
+    comparison.header.sort_by(|x, y| x.key.cmp(&y.key));
+    if let (Some(a), Some(b)) = (&a.graphs, &b.graphs) {
+        comparison.subgraphs_added = b.difference(a).cloned().collect();
+        comparison.subgraphs_removed = a.difference(b).cloned().collect();
+    }
+    if a.graph.is_null() || b.graph.is_null() {
+        unknown.push("subgraphs");
+    }
+    // Of two files that are both taken, nothing is unknown: what neither has is no difference.
+    if a.refusal.is_some() || b.refusal.is_some() {
+        comparison.unknown = unknown;
+    }
+    if a.container.is_null() || b.container.is_null() {
+        // Header and payload digest, which are compared, stand for every byte.
+        comparison.equal = comparison.is_empty() && comparison.unknown.is_empty();
+        return comparison;
+    }
+    comparison.container = differences(&a.container, &b.container);
+    if !comparison.equal && comparison.is_empty() {
+        let digest = |file: &Value| file["sha256"].clone();
+        let key = "sha256".to_owned();
+        comparison.container = vec![Difference { key, a: digest(&a.file), b: digest(&b.file) }];
+    }
     comparison
 }
 
+/// The differences of two sections; none, and a note that they are unknown, if one file has none to compare.
+fn known(name: &'static str, a: &Value, b: &Value, unknown: &mut Vec<&'static str>) -> Vec<Difference> {
+    if a.is_null() || b.is_null() {
+        unknown.push(name);
+        return Vec::new();
+    }
+    differences(a, b)
+}
+
+/// The same for members. Of an archive that was read in part, it is not known what it lacks.
+fn members(a: &Archive, b: &Archive, unknown: &mut Vec<&'static str>) -> Names {
+    if !matches!((a, b), (Archive::Whole(_), Archive::Whole(_))) {
+        unknown.push("members");
+    }
+    match (a, b) {
+        (Archive::Unread, _) | (_, Archive::Unread) => Names::default(),
+        (Archive::Partly(old) | Archive::Whole(old), Archive::Partly(new) | Archive::Whole(new)) => {
+            let mut found = by_name(old, new, |_| true);
+            if matches!(a, Archive::Partly(_)) {
+                found.added.clear();
+            }
+            if matches!(b, Archive::Partly(_)) {
+                found.removed.clear();
+            }
+            found
+        }
+    }
+}
+
 impl Comparison {
+    /// Nothing is known to differ.
     fn is_empty(&self) -> bool {
-        self.header.is_empty()
+        self.container.is_empty()
+            && self.header.is_empty()
             && self.members.is_empty()
             && self.graph.is_empty()
             && self.subgraphs.iter().all(Subgraph::is_empty)
@@ -194,6 +258,7 @@ fn constants(a: &Named, b: &Named) -> Vec<Constant> {
         (both && old["sha256"] != new["sha256"]).then(|| Constant {
             name: name.clone(),
             member: old["payload"]["member"].clone(),
+            member_b: new["payload"]["member"].clone(),
             a: old["sha256"].clone(),
             b: new["sha256"].clone(),
         })

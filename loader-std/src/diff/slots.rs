@@ -48,10 +48,28 @@ pub fn replaced(a: &[u64], b: &[u64]) -> Vec<Replaced> {
             continue;
         }
         let (skip_a, skip_b) = meet(&a[i..], &b[j..], &mut budget).unwrap_or((a.len() - i, b.len() - j));
-        found.push(Replaced { a: i..i + skip_a, b: j..j + skip_b });
+        split(a, b, &Replaced { a: i..i + skip_a, b: j..j + skip_b }, &mut found);
         (i, j) = (i + skip_a, j + skip_b);
     }
     found
+}
+
+/// Adds the range; of slots that were replaced one by one, without those that are the same.
+fn split(a: &[u64], b: &[u64], range: &Replaced, found: &mut Vec<Replaced>) {
+    if range.a.len() != range.b.len() {
+        found.push(range.clone());
+        return;
+    }
+    let mut open = false;
+    for (i, j) in range.a.clone().zip(range.b.clone()) {
+        let differs = a[i] != b[j];
+        match found.last_mut().filter(|_| open) {
+            Some(last) if differs => (last.a.end, last.b.end) = (i + 1, j + 1),
+            _ if differs => found.push(Replaced { a: i..i + 1, b: j..j + 1 }),
+            _ => {}
+        }
+        open = differs;
+    }
 }
 
 /// The least skips after which both streams agree for some slots, or end together.
@@ -102,6 +120,16 @@ mod tests {
         b.insert(16, 97);
         b.remove(1);
         assert_eq!(found(&a, &b), [(1..2, 1..1), (6..7, 5..6), (12..13, 11..12), (16..16, 15..16)]);
+    }
+
+    #[test]
+    fn what_is_the_same_between_replaced_slots_is_no_part_of_a_range() {
+        let a: Vec<u64> = (0..20).collect();
+        let mut b = a.clone();
+        for at in [4, 6, 7, 9] {
+            b[at] = 99;
+        }
+        assert_eq!(found(&a, &b), [(4..5, 4..5), (6..8, 6..8), (9..10, 9..10)]);
     }
 
     #[test]

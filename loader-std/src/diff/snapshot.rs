@@ -1,7 +1,11 @@
 //! What a loader sees of one file.
 
 use super::blocks::{BlockFacts, BlockKey, Blocks};
+use super::edges::Watched;
 use super::slots;
+use super::staged::Arrays;
+use crate::chain;
+use crate::container::both::Both;
 use crate::container::{Ask, Row, Survey, hex, survey_with, text};
 use crate::file::Buffers;
 use crate::growing::with_arena;
@@ -17,23 +21,43 @@ use loader_core::manifest::{self, Definition, Manifest, visit_blocks};
 use loader_core::policy::Policy;
 use loader_core::source::{Payload, Source};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Values by name.
 pub(super) type Named = BTreeMap<String, Value>;
 
-/// One file. The parts behind a refusal are empty.
+/// One file. What lies behind a refusal is not known, which is another thing than that it is not there.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// Bytes of the file and their SHA-256.
     pub file: Value,
     /// Why a loader refuses the file, if it does.
     pub refusal: Option<LoadError>,
+    /// What the file has after its payload; null of a file in a carrier, which goes on with something else.
+    pub(super) container: Value,
+    /// Null if the file is shorter than one.
     pub(super) header: Value,
-    pub(super) members: Named,
+    /// Null if it was not computed.
+    pub(super) digest: Value,
+    pub(super) members: Archive,
+    /// Null if the manifests were not read.
     pub(super) graph: Value,
+    /// Names of all subgraphs, if the descriptor could be read.
+    pub(super) graphs: Option<BTreeSet<String>>,
     pub(super) subgraphs: BTreeMap<String, Part>,
+    /// Null if there is no estimate.
     pub(super) memory: Value,
+}
+
+/// The members, as far as they are known.
+#[derive(Clone, Debug)]
+pub(super) enum Archive {
+    /// The archive was not looked into.
+    Unread,
+    /// It was read up to some damage.
+    Partly(Named),
+    /// All of it was read.
+    Whole(Named),
 }
 
 /// One subgraph.
@@ -62,23 +86,34 @@ impl Snapshot {
         };
         let limits = Limits::DEFAULT;
         let ask = Ask { members: true, digests: true, file_digest: true };
-        let mut unpacking = Unpacking::new(|name: &[u8]| name.ends_with(b".bin"));
-        let seen = survey_with(source, &mut Buffers::new(), &policy, &limits, ask, &mut unpacking, told)?;
-        let members = unpacking.unpacked();
-        let mut snapshot = Self::surveyed(&seen);
+        let (mut arrays, mut source) = (Arrays::default(), Watched::new(source));
+        let unpacking = Unpacking::new(|name: &[u8]| name.ends_with(b".bin"));
+        let mut takers = Both { first: unpacking, second: &mut arrays };
+        let seen = survey_with(&mut source, &mut Buffers::new(), &policy, &limits, ask, &mut takers, told)?;
+        let members = takers.first.unpacked();
+        let mut snapshot = Self::surveyed(&seen, &source);
         if snapshot.refusal.is_none() {
-            snapshot.refusal = snapshot.read(&members, &policy, &limits, &seen).err();
+            let contents = contents(&seen, arrays);
+            snapshot.refusal = snapshot.read(&members, &policy, &limits, &seen, &contents).err();
+            let graphs = chain::graphs(&members).ok();
+            snapshot.graphs = graphs.map(|graphs| graphs.into_iter().map(|graph| graph.name).collect());
         }
         let estimate = Estimate::of(&members, Page::default());
         snapshot.memory = estimate.map_or(Value::Null, |estimate| json!(estimate));
         Ok(snapshot)
     }
 
+    /// The same of a file that lies in a carrier: what follows it is the carrier's.
+    #[must_use]
+    pub fn in_carrier(self) -> Self {
+        Self { container: Value::Null, ..self }
+    }
+
     /// What is known of the container alone.
-    fn surveyed(seen: &Survey) -> Self {
+    fn surveyed<S: Source>(seen: &Survey, source: &Watched<'_, S>) -> Self {
         let mut header = seen.header.as_ref().map_or(Value::Null, container::header_json);
-        if let (Some(digest), Value::Object(header)) = (container::digest_json(seen), &mut header) {
-            header.insert("digest".to_owned(), digest);
+        if let Value::Object(header) = &mut header {
+            header.extend(source.hidden());
         }
         let row = |(name, row): (&Vec<u8>, &Row)| {
             (text(name), json!({ "size": row.size, "sha256": row.sha256.map(|digest| hex(&digest)) }))
@@ -87,9 +122,16 @@ impl Snapshot {
         Self {
             file: container::file_json(seen),
             refusal,
+            container: source.container(),
             header,
-            members: seen.table.iter().map(row).collect(),
+            digest: container::digest_json(seen).unwrap_or(Value::Null),
+            members: match (seen.gates_passed(), seen.accepted()) {
+                (false, _) => Archive::Unread,
+                (true, false) => Archive::Partly(seen.table.iter().map(row).collect()),
+                (true, true) => Archive::Whole(seen.table.iter().map(row).collect()),
+            },
             graph: Value::Null,
+            graphs: None,
             subgraphs: BTreeMap::new(),
             memory: Value::Null,
         }
@@ -102,6 +144,7 @@ impl Snapshot {
         policy: &Policy,
         limits: &Limits,
         seen: &Survey,
+        contents: &Contents,
     ) -> Result<(), LoadError> {
         let mut refused = None;
         let done = with_arena(|arena| {
@@ -111,7 +154,7 @@ impl Snapshot {
                 let manifest = manifest::parse(&mut payload, arena, limits, policy, &mut Ignored)?;
                 let mut blocks = Blocks::new(&manifest);
                 visit_blocks(&mut payload, &manifest, limits, &mut blocks)?;
-                self.fill(&manifest, &table, members, blocks, &seen.table);
+                self.fill(&manifest, &table, members, blocks, contents);
                 Ok(())
             };
             read().inspect_err(|error| {
@@ -127,7 +170,7 @@ impl Snapshot {
         table: &MemberTable<'_>,
         members: &Unpacked,
         blocks: Blocks<'_>,
-        rows: &BTreeMap<Vec<u8>, Row>,
+        contents: &Contents,
     ) {
         let mut document = manifest_json(manifest, table);
         let subgraphs = document.remove("subgraphs");
@@ -139,7 +182,7 @@ impl Snapshot {
                 Some((engine.key(), slots::hashes(members.content(member.name)?)))
             };
             let streams = Engine::ALL.into_iter().filter_map(stream).collect();
-            let part = Part { blocks, streams, ..Part::new(&definition, part.clone(), rows) };
+            let part = Part { blocks, streams, ..Part::new(&definition, part.clone(), contents) };
             self.subgraphs.insert(text(definition.name()), part);
         }
     }
@@ -168,11 +211,11 @@ fn named(value: &mut Value) -> Named {
 
 impl Part {
     /// What the document says of a subgraph.
-    fn new(definition: &Definition<'_>, mut document: Value, rows: &BTreeMap<Vec<u8>, Row>) -> Self {
+    fn new(definition: &Definition<'_>, mut document: Value, contents: &Contents) -> Self {
         let mut variables = named(&mut document["vars"]);
         for variable in variables.values_mut() {
             by_name(definition, variable);
-            constant(variable, rows);
+            constant(variable, contents);
         }
         let queues = named(&mut document["dma_queues"]);
         // Derived from the variables, which are compared one by one.
@@ -203,11 +246,19 @@ fn by_name(definition: &Definition<'_>, variable: &mut Value) {
     }
 }
 
-/// The digest of a constant's member.
-fn constant(variable: &mut Value, table: &BTreeMap<Vec<u8>, Row>) {
-    let member = variable["payload"]["member"].as_str().map(str::to_owned);
-    let row = member.and_then(|member| table.get(member.as_bytes()));
-    if let Some(digest) = row.and_then(|row| row.sha256) {
+/// Digests of members as constants, by name.
+type Contents = BTreeMap<String, [u8; 32]>;
+
+/// Of an array without its header, of any other member whole.
+fn contents(seen: &Survey, arrays: Arrays) -> Contents {
+    let whole = seen.table.iter().filter_map(|(name, row)| Some((text(name), row.sha256?)));
+    whole.chain(arrays.digests().into_iter().map(|(name, digest)| (text(&name), digest))).collect()
+}
+
+/// The digest of a constant on the device.
+fn constant(variable: &mut Value, contents: &Contents) {
+    let digest = variable["payload"]["member"].as_str().and_then(|member| contents.get(member));
+    if let Some(digest) = digest.copied() {
         variable["sha256"] = hex(&digest).into();
     }
 }

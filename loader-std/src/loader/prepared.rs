@@ -187,23 +187,23 @@ pub fn prepare_from<'m, S: Source>(
     held(work, container, Cow::Owned(store.into_bytes()))
 }
 
-/// Prepares a file that somebody surveyed and whose members were taken meanwhile: it is not read again. The survey has
-/// judged S0 and S1 with its own policy.
+/// Prepares a file that somebody surveyed and whose members were taken meanwhile: it is not read again. It is judged
+/// as by [`prepare_from`], for which the survey must have had this policy, or one that reports the digest.
 ///
 /// # Errors
-/// The survey's refusal, then the first refusal of S2 and S3.
+/// The refusal of S0 and S1, see [`Survey::refusal`], then the first refusal of S2 and S3.
 pub fn prepare_surveyed<'m>(
     seen: &Survey,
     whole: &'m Whole,
     memory: &'m mut Memory,
     options: &LoadOptions,
 ) -> Result<PreparedResident<'m>, LoadError> {
-    let early = |error| LoadError::new(error, seen.header, &[]);
-    let refused = seen.error.unwrap_or_else(|| Error::internal(Stage::Unpack, "a survey without its facts"));
-    let (Some(header), Some(digest), Some(payload), None) =
-        (seen.header, seen.digest, seen.payload, seen.error)
-    else {
+    let early = |error| LoadError::new(error, seen.header, &seen.notes);
+    if let Some(refused) = seen.refusal(&options.policy) {
         return Err(early(refused));
+    }
+    let (Some(header), Some(digest), Some(payload)) = (seen.header, seen.digest, seen.payload) else {
+        return Err(early(Error::internal(Stage::Unpack, "a survey without its facts")));
     };
     let mut clock = Clock::new();
     guard::lnc(&header, &options.policy).map_err(early)?;

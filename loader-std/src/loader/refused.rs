@@ -1,5 +1,6 @@
 //! A refused load: the error, and what was known by then.
 
+use crate::growing::is_full;
 use loader_core::container::{Header, MemberTable};
 use loader_core::error::Error;
 use loader_core::source::{MemberId, MemberNames};
@@ -39,6 +40,15 @@ impl LoadError {
     pub(super) fn named_by<'n>(mut self, name_of: impl Fn(MemberId) -> Option<&'n [u8]>) -> Self {
         let member = self.0.error.at.member.and_then(name_of);
         self.0.member = member.map(<[u8]>::to_vec);
+        self
+    }
+
+    /// Of a load that lacked memory: says how many bytes would do in all, where `given` were there.
+    #[must_use]
+    pub fn needing(mut self, total: u64, given: u64) -> Self {
+        if is_full(&self.0.error) {
+            self.0.error = self.0.error.numbers(total, given);
+        }
         self
     }
 

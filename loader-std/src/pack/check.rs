@@ -1,8 +1,14 @@
 //! What a compiler's packager asserts before it writes a file (manifests.md §7.7, §8.1, §8.4).
 //!
-//! A loader takes files that break these rules; their own producer would not have made them.
+//! A loader takes files that break these rules; their own producer would not have made them. The definitions are those
+//! that the descriptor names, read as a loader reads them. What cannot be read holds no assert: it is named as broken,
+//! [`Rule::Readable`].
 
-use serde_json::Value;
+use super::graphs;
+use crate::chain::{self, Graph};
+use crate::container;
+use crate::members::Members;
+use loader_core::json::{Element, Mismatch, Text};
 use std::fmt;
 
 /// Queue instances that one file may use.
@@ -11,6 +17,8 @@ const MOST_QUEUES: u64 = 11 * 16;
 /// A rule of the packager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
+    /// Everything that another rule is about is there and can be read.
+    Readable,
     /// At most 176 DMA queues in a file.
     QueueCount,
     /// A pinned weight queue has no semaphore.
@@ -23,13 +31,19 @@ pub enum Rule {
 
 impl Rule {
     /// All rules.
-    pub const ALL: [Self; 4] =
-        [Self::QueueCount, Self::PinnedSemaphore, Self::SoftwareGeneration, Self::PhysicalTensors];
+    pub const ALL: [Self; 5] = [
+        Self::Readable,
+        Self::QueueCount,
+        Self::PinnedSemaphore,
+        Self::SoftwareGeneration,
+        Self::PhysicalTensors,
+    ];
 
     /// A word for documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Readable => "readable",
             Self::QueueCount => "queue-count",
             Self::PinnedSemaphore => "pinned-semaphore",
             Self::SoftwareGeneration => "software-generation",
@@ -37,10 +51,11 @@ impl Rule {
         }
     }
 
-    /// The packager's own text where it is known (Confirmed).
+    /// The packager's own text where it is known (Confirmed); of [`Rule::Readable`] our own.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
+            Self::Readable => "cannot be checked",
             Self::QueueCount => "one NEFF can only use up to 11x16 number of DMA queues",
             Self::PinnedSemaphore => "Pinned weights queue should have no semaphore id",
             Self::SoftwareGeneration => "SW DGE must be on GPSIMD engine",
@@ -69,18 +84,19 @@ impl fmt::Display for Broken {
     }
 }
 
-/// Checks definitions, each with its member's name. What is no definition at all is left to the loader.
+/// Checks the definitions that the members' descriptor names.
 #[must_use]
-pub fn check<'d>(definitions: impl IntoIterator<Item = (&'d str, &'d Value)>) -> Vec<Broken> {
-    let mut broken = Vec::new();
-    let mut queues = 0;
-    for (member, definition) in definitions {
-        let mut add = |rule, what| broken.push(Broken { rule, member: member.to_owned(), what });
-        for (name, queue) in definition["dma_queue"].as_object().into_iter().flatten() {
-            queues += queue["num_queues"].as_u64().unwrap_or(1);
-            check_queue(name, queue, &mut add);
+pub fn check(members: &impl Members) -> Vec<Broken> {
+    let graphs = match graphs(members) {
+        Ok(graphs) => graphs,
+        Err(refusal) => {
+            let member = refusal.member.clone().unwrap_or_default();
+            return vec![Broken { rule: Rule::Readable, member, what: refusal.error.to_string() }];
         }
-        call_tables(&definition["var"], &mut add);
+    };
+    let (mut broken, mut queues) = (Vec::new(), 0);
+    for graph in &graphs {
+        queues = definition(members, graph, &mut broken).saturating_add(queues);
     }
     if queues > MOST_QUEUES {
         let what = format!("there are {queues}, at most {MOST_QUEUES} may be");
@@ -89,83 +105,125 @@ pub fn check<'d>(definitions: impl IntoIterator<Item = (&'d str, &'d Value)>) ->
     broken
 }
 
-fn check_queue(name: &str, queue: &Value, add: &mut impl FnMut(Rule, String)) {
+/// Checks one definition and gives the number of its queues.
+fn definition(members: &impl Members, graph: &Graph, broken: &mut Vec<Broken>) -> u64 {
+    let mut findings = Findings { member: &graph.definition, broken };
+    match chain::document(members, graph.definition.as_bytes()) {
+        Ok(root) => {
+            call_tables(root, &mut findings);
+            queue_table(root, &mut findings)
+        }
+        Err(refusal) => {
+            findings.add(Rule::Readable, refusal.error.to_string());
+            0
+        }
+    }
+}
+
+/// What is found in one definition.
+struct Findings<'a> {
+    member: &'a str,
+    broken: &'a mut Vec<Broken>,
+}
+
+impl Findings<'_> {
+    fn add(&mut self, rule: Rule, what: String) {
+        self.broken.push(Broken { rule, member: self.member.to_owned(), what });
+    }
+
+    /// The value, or a remark that `what` is another thing than it must be.
+    fn got<T>(&mut self, what: &str, value: Result<T, Mismatch>) -> Option<T> {
+        value
+            .map_err(|wrong| {
+                let Mismatch { offset, found, expected } = wrong;
+                self.add(Rule::Readable, format!("{what} is {found} at byte {offset}, must be {expected}"));
+            })
+            .ok()
+    }
+
+    /// The entries of a table; none if there is no table.
+    fn table<'a>(&mut self, root: Element<'a>, key: &str) -> Vec<(String, Element<'a>)> {
+        let fields = root.get(key).and_then(|table| self.got(&format!("`{key}`"), table.fields()));
+        fields.into_iter().flatten().map(|(name, value)| (words(name), value)).collect()
+    }
+
+    /// A word; `none` without one, nothing if it is no string.
+    fn word(&mut self, of: &str, entry: Element<'_>, key: &str) -> Option<String> {
+        match entry.get(key) {
+            None => Some("none".to_owned()),
+            Some(value) => self.got(&format!("the {key} of {of}"), value.text()).map(words),
+        }
+    }
+}
+
+fn words(text: Text<'_>) -> String {
+    container::text(&text.bytes().collect::<Vec<u8>>())
+}
+
+/// Checks the queues and counts them.
+fn queue_table(root: Element<'_>, findings: &mut Findings<'_>) -> u64 {
+    let mut count = 0u64;
+    for (name, queue) in findings.table(root, "dma_queue") {
+        let of = format!("queue {name}");
+        if findings.got(&of, queue.fields()).is_none() {
+            continue;
+        }
+        let instances = queue
+            .get("num_queues")
+            .map_or(Some(1), |number| findings.got(&format!("num_queues of {of}"), number.u64()));
+        count = count.saturating_add(instances.unwrap_or(1));
+        check_queue(&of, queue, findings);
+    }
+    count
+}
+
+fn check_queue(of: &str, queue: Element<'_>, findings: &mut Findings<'_>) {
+    let pinned = queue.get("pinned").and_then(|flag| findings.got(&format!("pinned of {of}"), flag.flag()));
     let semaphore = ["semaphore", "semaphore_set"].into_iter().find(|key| queue.get(key).is_some());
-    if let (Some(true), Some(key)) = (queue["pinned"].as_bool(), semaphore) {
-        add(Rule::PinnedSemaphore, format!("queue {name} has a {key}"));
+    if let (Some(true), Some(key)) = (pinned, semaphore) {
+        findings.add(Rule::PinnedSemaphore, format!("{of} has a {key}"));
     }
     // A queue with scratch for descriptors has them generated by software; the engine is its owner.
-    let owner = queue["owner"].as_str().unwrap_or("none");
-    if queue.get("dynamic_dma").is_some() && owner != "pool" {
-        add(Rule::SoftwareGeneration, format!("the owner of queue {name} is {owner}, must be pool"));
+    let generated = queue.get("dynamic_dma").is_some_and(|value| match value.flag() {
+        Ok(flag) => flag,
+        Err(_) => findings.got(&format!("dynamic_dma of {of}"), value.fields()).is_some(),
+    });
+    let owner = findings.word(of, queue, "owner");
+    if let Some(owner) = owner.filter(|owner| generated && owner != "pool") {
+        findings.add(Rule::SoftwareGeneration, format!("the owner of {of} is {owner}, must be pool"));
     }
 }
 
 /// Classes that have memory of their own (Inferred: the text says "physical").
 const PHYSICAL: [&str; 4] = ["input", "output", "file", "tmp-buf"];
 
-fn call_tables(variables: &Value, add: &mut impl FnMut(Rule, String)) {
-    let all = || variables.as_object().into_iter().flatten();
-    for (table, variable) in all().filter(|(_, variable)| variable["type"] == "dge-table") {
-        for id in variable["list"].as_array().into_iter().flatten() {
-            let Some((name, entry)) = all().find(|(_, entry)| entry["var_id"] == *id) else { continue };
-            let class = entry["type"].as_str().unwrap_or("none");
-            if !PHYSICAL.contains(&class) {
-                add(Rule::PhysicalTensors, format!("{table} lists {name}, of class {class}"));
+fn call_tables(root: Element<'_>, findings: &mut Findings<'_>) {
+    let variables = findings.table(root, "var");
+    let mut classes = Vec::new();
+    for (name, variable) in &variables {
+        let id = variable.get("var_id").and_then(|id| id.u64().ok());
+        classes.push((id, name, findings.word(&format!("variable {name}"), *variable, "type")));
+    }
+    for ((table, variable), (_, _, class)) in variables.iter().zip(&classes) {
+        if class.as_deref() != Some("dge-table") {
+            continue;
+        }
+        let list = variable.get("list").map(|list| list.items());
+        let list = list.and_then(|list| findings.got(&format!("the list of {table}"), list));
+        for item in list.into_iter().flatten() {
+            let Some(id) = findings.got(&format!("an entry of {table}"), item.u64()) else { continue };
+            match classes.iter().find(|(other, ..)| *other == Some(id)) {
+                None => {
+                    findings.add(Rule::Readable, format!("{table} lists {id}, which no variable has as id"));
+                }
+                Some((_, name, Some(class))) if !PHYSICAL.contains(&class.as_str()) => {
+                    findings.add(Rule::PhysicalTensors, format!("{table} lists {name}, of class {class}"));
+                }
+                Some(_) => {}
             }
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Rule, check};
-    use serde_json::{Value, json};
-
-    fn rules(definition: &Value) -> Vec<Rule> {
-        check([("sg00/def.json", definition)]).into_iter().map(|broken| broken.rule).collect()
-    }
-
-    #[test]
-    fn queues_are_counted_over_all_subgraphs() {
-        let many = |count: usize| -> Value {
-            let queues = (0..count).map(|at| (format!("q{at}"), json!({"num_queues": 16, "owner": "sp"})));
-            json!({ "dma_queue": queues.collect::<serde_json::Map<_, _>>() })
-        };
-        assert_eq!(rules(&many(11)), []);
-        assert_eq!(rules(&many(12)), [Rule::QueueCount]);
-        let half = many(6);
-        let broken = check([("a/def.json", &half), ("b/def.json", &half)]);
-        assert_eq!(
-            broken[0].to_string(),
-            "one NEFF can only use up to 11x16 number of DMA queues (there are 192, at most 176 may be)"
-        );
-    }
-
-    #[test]
-    fn each_rule_names_what_breaks_it() {
-        let definition = json!({
-            "dma_queue": {
-                "weights": {"pinned": true, "semaphore": 3},
-                "fine": {"pinned": true},
-                "soft": {"owner": "act", "dynamic_dma": {}},
-                "hard": {"owner": "act", "type": "dynamic"},
-            },
-            "var": {
-                "table": {"type": "dge-table", "var_id": 0, "list": [1, 2]},
-                "x": {"type": "input", "var_id": 1},
-                "y": {"type": "virtual", "var_id": 2},
-            },
-        });
-        let said: Vec<String> =
-            check([("sg00/def.json", &definition)]).iter().map(ToString::to_string).collect();
-        assert_eq!(
-            said,
-            [
-                "sg00/def.json: Pinned weights queue should have no semaphore id (queue weights has a semaphore)",
-                "sg00/def.json: SW DGE must be on GPSIMD engine (the owner of queue soft is act, must be pool)",
-                "sg00/def.json: tensors in Call table must be physical tensors (table lists y, of class virtual)",
-            ]
-        );
-    }
-}
+mod tests;

@@ -240,6 +240,113 @@ fn two_compilations_differ_in_their_identity_alone() {
     assert_eq!(document["equal"], false);
 }
 
+fn text_of(paths: &[PathBuf; 2]) -> String {
+    let output = run(["diff".as_ref(), paths[0].as_os_str(), paths[1].as_os_str()]);
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Two files whose manifests one is refused for: the descriptor still names its subgraphs.
+#[test]
+fn a_refused_definition_takes_no_subgraph_away() {
+    let (_scratch, paths) = pair("cayman-2core", |tree| {
+        tree.insert("sg01/def.json".to_owned(), b"{".to_vec());
+    });
+    let output = run(["diff".as_ref(), paths[0].as_os_str(), paths[1].as_os_str(), "--json".as_ref()]);
+    assert_eq!(status(&output), 1);
+    let document = document(&output);
+    assert_eq!(document["b"]["verdict"]["accepted"], false);
+    assert_eq!(document["unknown"], json!(["graph", "memory", "subgraphs"]));
+    assert_eq!((&document["subgraphs_added"], &document["subgraphs_removed"]), (&json!([]), &json!([])));
+    assert_eq!(document["members"]["changed"].as_array().unwrap().len(), 1);
+}
+
+/// An archive that is damaged in its middle: the members before that are compared, those behind are unknown.
+#[test]
+fn of_a_damaged_archive_nothing_is_said_to_be_gone() {
+    let scratch = Scratch::new("diff-damaged");
+    let made = fixtures::named("cayman-2core").bytes();
+    let paths = [scratch.join("a.neff"), scratch.join("b.neff")];
+    std::fs::write(&paths[0], &made).unwrap();
+    std::fs::write(&paths[1], neffload_tests::container::damaged(&made)).unwrap();
+    for (paths, word) in [(paths.clone(), "removed"), ([paths[1].clone(), paths[0].clone()], "added")] {
+        let output = run(["diff".as_ref(), paths[0].as_os_str(), paths[1].as_os_str(), "--json".as_ref()]);
+        let document = document(&output);
+        assert_eq!(document["members"][word], json!([]), "{document}");
+        assert_eq!(document["unknown"][0], "members");
+    }
+}
+
+/// Every byte of a file counts, and the place of the difference has a name.
+#[test]
+fn files_are_the_same_only_if_all_their_bytes_are() {
+    let scratch = Scratch::new("diff-bytes");
+    let made = fixtures::named("cayman-2core").bytes();
+    let paths = [scratch.join("a.neff"), scratch.join("b.neff")];
+    std::fs::write(&paths[0], &made).unwrap();
+    let differ = |bytes: &[u8], section: &str, keys: &[&str]| {
+        std::fs::write(&paths[1], bytes).unwrap();
+        let document = compared(&paths);
+        assert_eq!(document["equal"], false, "{keys:?}");
+        let found = document[section].as_array().unwrap().iter();
+        let found: Vec<&str> = found.map(|difference| difference["key"].as_str().unwrap()).collect();
+        assert_eq!(found, keys);
+        let words = ["diff".as_ref(), paths[0].as_os_str(), paths[1].as_os_str(), "--exit-code".as_ref()];
+        assert_eq!(status(&run(words)), 1, "{keys:?}");
+        assert!(text_of(&paths).contains(keys[0]), "{}", text_of(&paths));
+    };
+    let longer = [&made[..], b"trailing"].concat();
+    differ(&longer, "container", &["trailing_bytes", "trailing_sha256"]);
+    let set = |at: usize| {
+        let mut bytes = made.clone();
+        assert_eq!(bytes[at], 0);
+        bytes[at] = 7;
+        bytes
+    };
+    differ(&set(0x028 + 100), "header", &["neff_build_version_after_nul"]);
+    assert!(text_of(&paths).contains("nothing → 0x8c: 07"), "{}", text_of(&paths));
+    differ(&set(0x0DC + 200), "header", &["name_after_nul"]);
+    differ(&set(0x0AC + 31), "header", &["digest.unused_tail", "hash"]);
+    differ(&set(900), "header", &["pad", "pad_is_zero"]);
+    // Other bytes in the pad than the other file's, where neither is zero.
+    std::fs::write(&paths[0], set(900)).unwrap();
+    differ(&set(901), "header", &["pad"]);
+    std::fs::write(&paths[0], &longer).unwrap();
+    differ(&[&made[..], b"TRAILING"].concat(), "container", &["trailing_sha256"]);
+}
+
+/// What a constant is on the device follows from its member's kind: equal members are not yet equal constants, and
+/// other members can be the same constant.
+#[test]
+fn constants_are_compared_as_they_are_on_the_device() {
+    let array =
+        |tree: &Tree| tree.keys().find(|name| name.starts_with("sg00/") && name.ends_with(".npy")).cloned();
+    let moved = |tree: &mut Tree, to: &str, header: bool| {
+        let from = array(tree).unwrap();
+        let bytes = tree.remove(&from).unwrap();
+        let start = if header { 0 } else { 10 + usize::from(bytes[8]) + 256 * usize::from(bytes[9]) };
+        tree.insert(format!("sg00/{to}"), bytes[start..].to_vec());
+        let from = from.trim_start_matches("sg00/").to_owned();
+        edit_json(tree, "sg00/def.json", |definition| {
+            let variables = definition["var"].as_object_mut().unwrap();
+            let constant = variables.values_mut().find(|one| one["file_name"] == from.as_str()).unwrap();
+            constant["file_name"] = json!(to);
+            constant.as_object_mut().unwrap().remove("size");
+        });
+    };
+    let (_scratch, paths) = pair("cayman-2core", |tree| moved(tree, "moved.raw", true));
+    let document = compared(&paths);
+    let constants = document["subgraphs"][0]["constants"].as_array().unwrap();
+    assert_eq!(constants.len(), 1, "{document}");
+    assert_eq!(constants[0]["member_b"], "sg00/moved.raw");
+    assert_ne!(constants[0]["a"], constants[0]["b"]);
+    drop(_scratch);
+    let (_scratch, paths) = pair("cayman-2core", |tree| moved(tree, "moved.raw", false));
+    let document = compared(&paths);
+    assert_eq!(document["subgraphs"][0]["constants"], json!([]), "the same content from another member");
+    assert_eq!(document["members"]["added"], json!(["sg00/moved.raw"]));
+    assert_eq!(document["equal"], false);
+}
+
 #[test]
 fn a_refused_file_is_compared_as_far_as_it_goes() {
     let scratch = Scratch::new("diff-refused");
@@ -252,7 +359,21 @@ fn a_refused_file_is_compared_as_far_as_it_goes() {
     let document = document(&output);
     assert_eq!(document["a"]["verdict"]["accepted"], true);
     assert_eq!(document["b"]["verdict"]["accepted"], false);
-    assert_eq!(document["subgraphs_removed"], json!(["sg00", "sg01"]));
+    // What was not read is not known to be gone.
+    assert_eq!(document["unknown"], json!(["members", "graph", "memory", "digest", "subgraphs"]));
+    assert_eq!(document["subgraphs_removed"], json!([]));
+    assert_eq!(document["members"], json!({"added": [], "removed": [], "changed": []}));
+    for section in ["header", "graph", "memory"] {
+        assert_eq!(document[section], json!([]), "{section}");
+    }
+    assert_eq!(document["equal"], false);
+    assert_ne!(document["container"], json!([]));
+    let said = text_of(&paths);
+    assert!(said.contains("not compared  members, graph, memory, digest, subgraphs"), "{said}");
+    assert!(!said.contains("removed"), "{said}");
+    let itself = [paths[1].clone(), paths[1].clone()];
+    let output = run(["diff".as_ref(), itself[0].as_os_str(), itself[1].as_os_str(), "--json".as_ref()]);
+    assert_eq!((status(&output), &self::document(&output)["equal"]), (1, &json!(true)));
     let absent = run(["diff", "/nonexistent/a", "/nonexistent/b"]);
     assert_eq!(status(&absent), 2);
 }

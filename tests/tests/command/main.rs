@@ -9,6 +9,7 @@ mod dumps;
 mod facts;
 mod inspect;
 mod load;
+mod outputs;
 mod pack;
 mod pipes;
 mod plan;

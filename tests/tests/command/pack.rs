@@ -192,6 +192,8 @@ fn packed_with(
     tree: &neffload_tests::build::Tree,
     options: &[&str],
 ) -> (std::process::Output, std::path::PathBuf) {
+    // What another tree left there is none of this one's.
+    let _ = std::fs::remove_dir_all(scratch.join("tree"));
     let folder = scratch.write_tree("tree", tree);
     let out = scratch.join("out.neff");
     let _ = std::fs::remove_file(&out);
@@ -283,4 +285,123 @@ fn the_producers_header_and_graph_rules_are_options() {
     let names: Vec<&str> =
         members["table"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"kelf-0.json") && !names.contains(&"neff.json"));
+}
+
+/// A tree whose descriptor has its definition under another name.
+fn renamed(tree: &mut neffload_tests::build::Tree) {
+    let definition = tree.remove("sg00/def.json").unwrap();
+    tree.insert("sg00/other.json".to_owned(), definition);
+    neffload_tests::build::edit_json(tree, "kelf-0.json", |kelf| {
+        kelf["graphs"][0]["definition"] = "sg00/other.json".into();
+    });
+}
+
+#[test]
+fn a_check_that_cannot_be_made_is_refused() {
+    let scratch = Scratch::new("pack-unread");
+    let plain = fixtures::named("sunda-1core").tree;
+    let broken = |tree: &neffload_tests::build::Tree| -> Vec<String> {
+        let (output, out) = packed_with(&scratch, tree, &["--check"]);
+        assert_eq!((status(&output), out.exists()), (1, false));
+        assert!(!output.stderr.is_empty());
+        let broken = document(&output)["broken"].clone();
+        broken.as_array().unwrap().iter().map(|one| one["rule"].as_str().unwrap().to_owned()).collect()
+    };
+    let pinned = |tree: &mut neffload_tests::build::Tree| {
+        neffload_tests::build::edit_json(tree, "sg00/def.json", |definition| {
+            let queue = definition["dma_queue"].as_object_mut().unwrap().values_mut().next().unwrap();
+            queue["pinned"] = 1.into();
+            queue["semaphore"] = 5.into();
+        });
+    };
+    let mut tree = plain.clone();
+    pinned(&mut tree);
+    assert_eq!(broken(&tree), ["pinned-semaphore"], "1 is as good as true");
+    let mut marked = tree.clone();
+    marked.get_mut("sg00/def.json").unwrap().splice(0..0, *b"\xEF\xBB\xBF");
+    assert_eq!(broken(&marked), ["pinned-semaphore"]);
+    renamed(&mut tree);
+    assert_eq!(broken(&tree), ["pinned-semaphore"]);
+    let (output, _) = packed_with(&scratch, &tree, &["--check", "--skip-graph"]);
+    assert_eq!(status(&output), 1, "the graph that is left out is still the way to the definitions");
+
+    for gone in ["sg00/def.json", "kelf-0.json"] {
+        let mut tree = plain.clone();
+        tree.remove(gone);
+        assert_eq!(broken(&tree), ["readable"], "{gone}");
+    }
+    let mut tree = plain.clone();
+    tree.insert("sg00/def.json".to_owned(), b"{".to_vec());
+    assert_eq!(broken(&tree), ["readable"]);
+    let (output, out) = packed_with(&scratch, &tree, &["--dedup"]);
+    assert_eq!((status(&output), out.exists()), (1, false));
+    assert!(document(&output)["error"].as_str().unwrap().starts_with("sg00/def.json: "));
+    let mut tree = plain;
+    let unnamed = br#"{"dma_queue": {"q": {"num_queues": 16000}}}"#.to_vec();
+    tree.insert("sg77/def.json".to_owned(), unnamed);
+    let (output, _) = packed_with(&scratch, &tree, &["--check"]);
+    assert_eq!(status(&output), 0, "nobody names that definition");
+}
+
+/// The device memory of a variable that `load --dump` writes.
+fn dumped(scratch: &Scratch, file: &Path, variable: &str) -> Vec<u8> {
+    let folder = scratch.join("dump");
+    let _ = std::fs::remove_dir_all(&folder);
+    let words = ["load".as_ref(), file.as_os_str(), "--dump".as_ref(), folder.as_os_str(), "--json".as_ref()];
+    let loaded = document(&run(words));
+    assert_eq!(loaded["verdict"]["accepted"], true, "{}", loaded["verdict"]);
+    let variables = loaded["cores"][0]["variables"].as_array().unwrap();
+    let address = &variables.iter().find(|one| one["name"] == variable).unwrap()["address"];
+    std::fs::read(folder.join(format!("0-{}.bin", address.as_str().unwrap()))).unwrap()
+}
+
+#[test]
+fn a_raw_constant_and_an_array_with_equal_bytes_stay_two() {
+    let scratch = Scratch::new("pack-kinds");
+    let mut tree = fixtures::named("sunda-1core").tree;
+    let array = tree.keys().find(|name| name.ends_with(".npy")).unwrap().clone();
+    let raw = array.replace(".npy", ".raw");
+    let bytes = tree[&array].clone();
+    tree.insert(raw.clone(), bytes.clone());
+    let name = |member: &str| member.trim_start_matches("sg00/").to_owned();
+    neffload_tests::build::edit_json(&mut tree, "sg00/def.json", |definition| {
+        let variables = definition["var"].as_object_mut().unwrap();
+        let next = variables.len();
+        let twin = serde_json::json!({
+            "type": "file", "file_name": name(&raw), "var_id": next, "size": bytes.len(),
+        });
+        variables.insert("twin".to_owned(), twin);
+    });
+    renamed(&mut tree);
+    let (output, out) = packed_with(&scratch, &tree, &["--dedup"]);
+    assert_eq!(document(&output)["constants_shared"], 0);
+    assert!(dumped(&scratch, &out, "twin") == bytes, "all its bytes, which begin like an array's");
+    // Two arrays are shared, whatever the definition is called, and a byte order mark is no hindrance.
+    let second = array.replace(".npy", "_2.npy");
+    tree.insert(second.clone(), bytes.clone());
+    neffload_tests::build::edit_json(&mut tree, "sg00/other.json", |definition| {
+        let variables = definition["var"].as_object_mut().unwrap();
+        let next = variables.len();
+        let mut twin =
+            variables.values().find(|one| one["file_name"] == name(&array).as_str()).unwrap().clone();
+        twin["file_name"] = name(&second).into();
+        twin["var_id"] = next.into();
+        variables.insert("third".to_owned(), twin);
+    });
+    tree.get_mut("sg00/other.json").unwrap().splice(0..0, *b"\xEF\xBB\xBF");
+    let (output, out) = packed_with(&scratch, &tree, &["--dedup"]);
+    assert_eq!(document(&output)["constants_shared"], 1);
+    let content = &bytes[bytes.len() - dumped(&scratch, &out, "third").len()..];
+    assert!(dumped(&scratch, &out, "third") == content);
+}
+
+#[test]
+fn options_that_select_nothing_are_refused() {
+    let scratch = Scratch::new("pack-nothing");
+    let tree = fixtures::named("sunda-1core").tree;
+    let (output, out) = packed_with(&scratch, &tree, &["--last", "nope"]);
+    assert_eq!((status(&output), out.exists()), (1, false));
+    assert_eq!(document(&output)["error"], "no member is named `nope`, as --last has it");
+    let (output, _) = packed_with(&scratch, &tree, &["--lnc", "99"]);
+    assert_eq!(status(&output), 2);
 }

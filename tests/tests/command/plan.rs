@@ -256,3 +256,41 @@ fn buffers_grow_for_the_file_that_needs_them() {
     attempt(needs.total()).unwrap();
     assert!(is_truthful(&attempt(needs.total() - 1).unwrap_err()));
 }
+
+/// A load that lacks memory says how much would do: with that it loads, with a byte less it does not.
+#[test]
+fn a_load_says_what_it_needs_in_all() {
+    for name in ["cayman-2core", "mariana-gather", "sunda-1core"] {
+        let file = fixture(name);
+        let within = |bytes: u64| {
+            let bytes = bytes.to_string();
+            let words = ["--max-memory".as_ref(), bytes.as_ref(), "--json".as_ref()];
+            document(&run([&["load".as_ref(), file.as_os_str()][..], &words].concat()))["verdict"].clone()
+        };
+        let plan = document(&run(["plan".as_ref(), file.as_os_str(), "--json".as_ref()]));
+        let needed = plan["arena_bytes"].as_u64().unwrap();
+        for given in [1, 100_000, needed / 2, needed - 1] {
+            let refused = within(given);
+            let log = format!("the arena is full: {needed} bytes needed, {given} available");
+            assert_eq!((&refused["status"], &refused["log"]), (&4.into(), &log.into()), "{name}");
+            assert!(refused["remedy"].as_str().unwrap().contains("--max-memory"));
+        }
+        assert_eq!(within(needed)["accepted"], true, "{name}");
+    }
+}
+
+#[test]
+fn a_core_behind_the_device_is_not_a_matter_of_lnc() {
+    let file = fixture("cayman-2core");
+    let refused = document(&run([
+        "load".as_ref(),
+        file.as_os_str(),
+        "--core".as_ref(),
+        "99".as_ref(),
+        "--json".as_ref(),
+    ]));
+    let verdict = &refused["verdict"];
+    assert_eq!((&verdict["status"], &verdict["code"]), (&9.into(), &"S108".into()));
+    let remedy = verdict["remedy"].as_str().unwrap();
+    assert!(remedy.contains("--core") && !remedy.contains("--lnc"), "{remedy}");
+}

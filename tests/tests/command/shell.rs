@@ -74,6 +74,28 @@ fn bash_completes() {
 }
 
 #[test]
+fn fish_completes_words_that_have_no_dash() {
+    let scratch = Scratch::new("fish");
+    let file = scratch.join("neffload.fish");
+    std::fs::write(&file, script("fish")).unwrap();
+    if Command::new("fish").arg("--version").output().is_err() {
+        return println!("skipped: there is no fish");
+    }
+    let ask = |line: &str| {
+        let program = format!("source {}; complete -C '{line}'", file.display());
+        let output = Command::new("fish").args(["--no-config", "-c", &program]).output().unwrap();
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let offered = |line: &str, word: &str| ask(line).lines().any(|one| one.split('\t').next() == Some(word));
+    assert!(offered("neffload ver", "verify"));
+    assert!(offered("neffload info some.neff getN", "getNeffJson"));
+    assert!(!offered("neffload info getN", "getNeffJson"), "there the file comes first");
+    assert!(offered("neffload completions fi", "fish"));
+    assert!(offered("neffload info --str", "--strict"));
+}
+
+#[test]
 fn manual_pages_say_what_the_help_says() {
     let scratch = Scratch::new("man");
     let folder = scratch.join("man1");
@@ -99,7 +121,22 @@ fn manual_pages_say_what_the_help_says() {
         for option in options(&subcommand) {
             assert!(page.contains(&option), "{subcommand}: {option}");
         }
+        assert!(page.is_ascii(), "{subcommand}: a formatter may take other bytes for Latin-1");
     }
+    let synopsis = |name: &str| {
+        let page = plain(&read(name));
+        page.split(".SH SYNOPSIS\n").nth(1).unwrap().lines().next().unwrap().to_owned()
+    };
+    assert_eq!(
+        synopsis("neffload-report"),
+        "neffload report [--json] [-q|--quiet] [-o|--out OUT.html] [-h|--help] FILE"
+    );
+    assert!(synopsis("neffload-load").ends_with(" FILE..."), "{}", synopsis("neffload-load"));
+    assert!(synopsis("neffload-load").contains("[--device DEVICE]"));
+    assert!(
+        read("neffload-load").contains("store=full|digest|discard")
+            || read("neffload-load").contains("\\[u2026]")
+    );
     // Where a formatter is there, it finds nothing wrong.
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();

@@ -154,7 +154,8 @@ fn to_scale(blocks: &[Value], kind: &str, whole: &Value, side_by_side: bool) -> 
         let offset = if side_by_side { packed } else { block["offset"].as_f64().unwrap() };
         packed += bytes;
         let size = &block["size"];
-        let title = format!("{} · {} · {} · {size} bytes", word("name"), word(kind), word("address"));
+        let name = format!("\u{2068}{}\u{2069}", word("name"));
+        let title = format!("{name} · {} · {} · {size} bytes", word(kind), word("address"));
         (offset * scale, (bytes * scale).max(0.6), title)
     });
     each.collect()
@@ -219,7 +220,13 @@ fn the_figures_are_those_of_the_other_commands() {
             assert_eq!(report[key], inspect[key], "{}: {key}", file.display());
         }
         assert_eq!(report["memory"], memory["memory"], "{}", file.display());
-        assert_eq!(report["load"]["verdict"]["status"], load["verdict"]["status"]);
+        for key in ["accepted", "status", "code", "member", "message"] {
+            assert_eq!(report["load"]["verdict"][key], load["verdict"][key], "{}: {key}", file.display());
+        }
+        let warnings = |of: &Value| of["warnings"].as_array().cloned().unwrap_or_default();
+        for warning in warnings(&load) {
+            assert!(warnings(&report).contains(&warning), "{}: {warning}", file.display());
+        }
         let cores = report["load"]["cores"].as_array().unwrap();
         for (core, loaded) in cores.iter().zip(load["cores"].as_array().into_iter().flatten()) {
             assert_eq!(core["breakdown"], loaded["breakdown"]);
@@ -244,6 +251,79 @@ fn the_figures_are_those_of_the_other_commands() {
             .sum();
         assert_eq!(cores.iter().map(|core| blocks(&core["queues"])).sum::<u64>(), all as u64);
     }
+}
+
+/// A report, and the status that it and `load` end with.
+fn judged(file: &Path, folder: &Scratch) -> (String, Value, i32) {
+    let (page, document) = report(file, folder);
+    let ends = |words: &[&str]| status(&neffload().args(words).arg(file).output().unwrap());
+    let out = folder.join("judged.html");
+    let reported = ends(&["report", "-o", out.to_str().unwrap()]);
+    assert_eq!(reported, ends(&["load"]), "{}", file.display());
+    assert!(out.exists(), "a refused file has a page, too");
+    (page, document, reported)
+}
+
+#[test]
+fn a_file_is_judged_as_load_judges_it() {
+    let folder = Scratch::new("report-judged");
+    let file = folder.join("file.neff");
+    let whole = std::fs::read(neffload_tests::fixture("cayman-2core")).unwrap();
+
+    // Another digest than the payload's: no tool minds, no load takes it.
+    let mut bytes = whole.clone();
+    bytes[0xAC] ^= 1;
+    std::fs::write(&file, &bytes).unwrap();
+    let (page, document, status) = judged(&file, &folder);
+    assert_eq!((status, &document["verdict"]["accepted"]), (1, &true.into()));
+    assert_eq!(document["load"]["verdict"]["code"], "C207");
+    assert!(page.contains("<b>Does not load</b>") && !page.contains("<b>Loads</b>"));
+    assert!(!page.contains("keeps the file from being"));
+
+    // Damage in the archive: the members before it are known, and their number is no number of all.
+    std::fs::write(&file, neffload_tests::container::damaged(&whole)).unwrap();
+    let (page, document, status) = judged(&file, &folder);
+    assert_eq!((status, &document["verdict"]["accepted"]), (1, &false.into()));
+    assert_eq!(document["load"]["verdict"]["code"], "C207", "a load looks at the digest first");
+    assert_eq!(document["members"]["complete"], false);
+    let listed = neffload().args(["members", "--json"]).arg(&file).output().unwrap();
+    let listed = neffload_tests::command::document(&listed)["table"].as_array().unwrap().len();
+    assert!(listed > 0);
+    assert_eq!(document["members"]["count"], listed);
+    assert!(page.contains("members that could be read") && !page.contains("keeps the file from being"));
+
+    // Cut before the archive was looked into: nothing is known of its members.
+    std::fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    let (page, document, status) = judged(&file, &folder);
+    assert_eq!((status, &document["members"]), (1, &Value::Null));
+    assert!(page.contains("<b>–</b><small>members that could be read"));
+
+    std::fs::write(&file, &whole).unwrap();
+    let (page, document, status) = judged(&file, &folder);
+    assert_eq!((status, &document["members"]["complete"]), (0, &true.into()));
+    assert!(page.contains("<b>Loads</b>"));
+}
+
+#[test]
+fn a_name_turns_no_text_around() {
+    let folder = Scratch::new("report-turned");
+    let mut made = neffload_tests::fixtures::named("cayman-2core");
+    made.options.header.name = "abc\u{202e}dcba\u{2066}".into();
+    neffload_tests::build::edit_json(&mut made.tree, "sg00/def.json", |definition| {
+        let variables = definition["var"].as_object_mut().unwrap();
+        let name = variables.iter().find(|(_, one)| one["type"] == "file").unwrap().0.clone();
+        let constant = variables.remove(&name).unwrap();
+        // Hebrew letters turn what follows them around as well, and are letters like others.
+        variables.insert("w\u{202e}\u{5d0}\u{5d1}".to_owned(), constant);
+    });
+    let file = folder.join("turned.neff");
+    std::fs::write(&file, made.bytes()).unwrap();
+    let (page, document) = report(&file, &folder);
+    assert_eq!(document["load"]["verdict"]["accepted"], true, "{}", document["load"]["verdict"]);
+    assert!(!page.contains('\u{202e}') && !page.contains('\u{2066}'));
+    assert!(page.contains("abc\\u{202e}dcba\\u{2066}"));
+    assert!(page.contains("<title>\u{2068}w\\u{202e}\u{5d0}\u{5d1}\u{2069} · constant · 0x"), "isolated");
+    assert!(page.contains("[data-from] { unicode-bidi: isolate; }"));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::source::Source;
 use loader_std::diff::{Comparison, Snapshot, compare};
-use loader_std::file::Input;
+use loader_std::file::{Input, split_offset};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -42,8 +42,10 @@ pub(crate) fn run(arguments: &DiffArguments, output: &mut Output) -> Result<Answ
 fn read(path: &Path, output: &Output) -> Result<Snapshot, Trouble> {
     let mut input = Input::open(path).map_err(Trouble::at(path))?;
     let mut progress = output.progress("reading", input.len());
-    Snapshot::of(&mut input, |done| progress.set(done))
-        .map_err(|error| Trouble::Usage(format!("{}: {error}", shown::path(path))))
+    let snapshot = Snapshot::of(&mut input, |done| progress.set(done))
+        .map_err(|error| Trouble::Usage(format!("{}: {error}", shown::path(path))))?;
+    let in_carrier = split_offset(path).is_some() && !path.exists();
+    Ok(if in_carrier { snapshot.in_carrier() } else { snapshot })
 }
 
 fn document(arguments: &DiffArguments, files: [&Snapshot; 2], comparison: &Comparison) -> Document {
@@ -54,7 +56,7 @@ fn document(arguments: &DiffArguments, files: [&Snapshot; 2], comparison: &Compa
             Some(refused) => verdict::refused(refused, refused),
             None => verdict::accepted(),
         };
-        let name = path.display().to_string();
+        let name = shown::name(&path);
         document.set(key, json!({ "name": name, "file": file.file, "verdict": verdict }));
     }
     if let Value::Object(sections) = json!(comparison) {

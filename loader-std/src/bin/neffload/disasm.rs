@@ -39,18 +39,21 @@ fn engine(key: &str) -> Result<Engine, String> {
 }
 
 impl DisasmArguments {
-    /// The subgraphs and streams that were asked for.
-    fn choose(&self, mut subgraphs: Vec<Subgraph>) -> Vec<Subgraph> {
+    /// The subgraphs and streams that were asked for; there must be such a subgraph.
+    fn choose(&self, mut subgraphs: Vec<Subgraph>) -> Result<Vec<Subgraph>, Refusal> {
         let mut number = 0;
         subgraphs.retain(|subgraph| {
             number += 1;
             let named = |wanted: &String| *wanted == subgraph.name || *wanted == (number - 1).to_string();
             self.subgraph.as_ref().is_none_or(named)
         });
+        if let (Some(wanted), true) = (&self.subgraph, subgraphs.is_empty()) {
+            return Err(Refusal::no_subgraph(wanted));
+        }
         for subgraph in &mut subgraphs {
             subgraph.streams.retain(|stream| self.engine.is_none_or(|engine| engine == stream.engine));
         }
-        subgraphs
+        Ok(subgraphs)
     }
 
     fn shows(&self, line: &Line) -> bool {
@@ -64,10 +67,17 @@ pub(crate) fn run(arguments: &DisasmArguments, output: &mut Output) -> Result<An
     let mut input = Input::open(&arguments.file).map_err(Trouble::at(&arguments.file))?;
     let listed = Unpacked::read(&mut input, &mut Buffers::new(), &Limits::DEFAULT, wants)
         .and_then(|members| listing(&members));
-    let subgraphs = match listed {
-        Ok(subgraphs) => arguments.choose(subgraphs),
+    let subgraphs = match listed.and_then(|all| arguments.choose(all)) {
+        Ok(subgraphs) => subgraphs,
         Err(refusal) => return refused(arguments, &refusal, output),
     };
+    if let (Some(engine), true) = (arguments.engine, subgraphs.iter().all(|one| one.streams.is_empty())) {
+        output.remark(format_args!(
+            "neffload: {}: no instructions of {}",
+            shown::path(&arguments.file),
+            engine.key()
+        ));
+    }
     if output.json() {
         output.document(&document::document(arguments, &subgraphs))?;
     } else {
@@ -79,7 +89,7 @@ pub(crate) fn run(arguments: &DisasmArguments, output: &mut Output) -> Result<An
 fn refused(arguments: &DisasmArguments, refusal: &Refusal, output: &mut Output) -> Result<Answer, Trouble> {
     if output.json() {
         let mut document = Document::new("disasm");
-        document.set("file", arguments.file.display().to_string()).set("error", document::error(refusal));
+        document.set("file", shown::name(&arguments.file)).set("error", document::error(refusal));
         output.document(&document)?;
     } else {
         shown::complain(format_args!("neffload: {}: {refusal}", shown::path(&arguments.file)));

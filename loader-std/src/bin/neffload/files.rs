@@ -3,11 +3,13 @@
 use crate::output::{Output, Progress, shown};
 use crate::trouble::Trouble;
 use loader_core::source::Source;
-use loader_std::file::Input;
+use loader_std::file::{Input, split_offset};
 use loader_std::walk::{Found, Unread, files, neff_files};
 use std::fmt;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A file that the arguments name, or something that a folder among them holds in a file's place.
@@ -61,6 +63,45 @@ fn named(arguments: &[PathBuf], below: impl Fn(&Path) -> Found) -> Vec<Named> {
         all.extend(here);
     }
     all
+}
+
+/// What a path names, whatever other names it has: device and number of a regular file.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let facts = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    Some((facts.dev(), facts.ino()))
+}
+
+/// The same of what is read: standard input for `-`, the carrier for `FILE@OFFSET`.
+fn identity_read(path: &Path) -> Option<(u64, u64)> {
+    if path == Path::new("-") {
+        return identity(Path::new("/dev/stdin"));
+    }
+    identity(path).or_else(|| identity(&split_offset(path)?.0))
+}
+
+/// Refuses to write over what is read.
+pub(crate) fn apart<'p>(out: &Path, inputs: impl IntoIterator<Item = &'p Path>) -> Result<(), Trouble> {
+    let written = if out == Path::new("-") { None } else { identity(out) };
+    let same = |input: &&Path| written.is_some() && identity_read(input) == written;
+    match inputs.into_iter().find(same) {
+        None => Ok(()),
+        Some(input) => Err(Trouble::Usage(format!(
+            "{} would be written over {}, which is read; name another file",
+            shown::path(out),
+            shown::path(input)
+        ))),
+    }
+}
+
+/// The same for the files of a dump in that folder.
+pub(crate) fn apart_from_dump(folder: &Path, inputs: &[PathBuf]) -> Result<(), Trouble> {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if name == "report.json" || name.as_bytes().ends_with(b".bin") {
+            apart(&entry.path(), inputs.iter().map(PathBuf::as_path))?;
+        }
+    }
+    Ok(())
 }
 
 /// A bar over all of them, and the bytes before each.

@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &FindArguments, output: &mut Output) -> Result<Answ
         });
         if let Err(trouble) = searched {
             shown::complain(format_args!("neffload: {trouble}"));
-            unread.push(json!({ "path": path.display().to_string(), "error": trouble.to_string() }));
+            unread.push(json!({ "path": shown::name(&path), "error": trouble.to_string() }));
         }
     }
     let failed = unread.len();
@@ -84,7 +84,7 @@ fn row(path: &Path, found: Found, seen: Seen<'_>) -> Value {
         Err(unjudged) => Some(unjudged),
     };
     json!({
-        "path": path.display().to_string(),
+        "path": shown::name(&path),
         "offset": found.offset,
         "size": found.size,
         "name": seen.ok().and_then(|seen| seen.header.as_ref()).map(|header| header.name.to_string()),

@@ -33,6 +33,7 @@ mod verify;
 use arguments::{Arguments, Command};
 use clap::Parser;
 use output::Output;
+use std::io::{self, Write};
 use std::process::ExitCode;
 use trouble::Trouble;
 
@@ -55,15 +56,33 @@ impl From<Answer> for ExitCode {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(said) => return told(&said),
+    };
     let mut output = Output::new(&arguments.common);
     match run(arguments.command, &mut output) {
         Ok(answer) => answer.into(),
-        Err(trouble) if trouble.is_closed_pipe() => ExitCode::SUCCESS,
-        Err(trouble) => {
-            output::shown::complain(format_args!("neffload: {trouble}"));
-            ExitCode::from(2)
-        }
+        Err(trouble) => failed(&trouble),
+    }
+}
+
+/// Says what stopped the command, unless it is that nobody reads any more.
+fn failed(trouble: &Trouble) -> ExitCode {
+    if trouble.is_closed_pipe() {
+        return ExitCode::SUCCESS;
+    }
+    output::shown::complain(format_args!("neffload: {trouble}"));
+    ExitCode::from(2)
+}
+
+/// Help and version on standard output, bad usage on standard error.
+fn told(said: &clap::Error) -> ExitCode {
+    match said.print().and_then(|()| io::stdout().flush()) {
+        Ok(()) if !said.use_stderr() => ExitCode::SUCCESS,
+        Err(error) if !said.use_stderr() => failed(&Trouble::from(error)),
+        // Nobody hears that standard error cannot be written to.
+        Ok(()) | Err(_) => ExitCode::from(2),
     }
 }
 

@@ -78,7 +78,11 @@ pub(crate) fn list(arguments: &MembersArguments, output: &mut Output) -> Result<
     } else {
         print_list(&survey, output)?;
     }
-    refusal(survey.error.as_ref(), output)
+    let Some(error) = &survey.error else { return Ok(Answer::Done) };
+    if !output.json() {
+        said(&arguments.file, error);
+    }
+    Ok(Answer::Refused)
 }
 
 fn print_list(survey: &Survey, output: &mut Output) -> Result<(), Trouble> {
@@ -100,12 +104,21 @@ fn print_list(survey: &Survey, output: &mut Output) -> Result<(), Trouble> {
     output.line(format_args!("{}, {}", Count(survey.table.len() as u64, "member"), Size(bytes)))
 }
 
-/// The reason on standard error, and the exit status.
-fn refusal(error: Option<&Error>, output: &Output) -> Result<Answer, Trouble> {
-    let Some(error) = error else { return Ok(Answer::Done) };
-    if !output.json() {
-        shown::complain(verdict::refusal_line(error, &NoNames, Style::PLAIN));
+/// The reason on standard error.
+fn said(file: &Path, error: &Error) {
+    let line = verdict::refusal_line(error, &NoNames, Style::PLAIN);
+    shown::complain(format_args!("neffload: {}: {line}", shown::path(file)));
+}
+
+/// The reason, on standard error and in a document, and the exit status.
+fn refusal(subcommand: &str, file: &Path, error: &Error, output: &mut Output) -> Result<Answer, Trouble> {
+    if output.json() {
+        let mut document = Document::new(subcommand);
+        document.set("file", shown::name(file)).set("verdict", verdict::refused(error, &NoNames));
+        document.set("error", error.to_string());
+        output.document(&document)?;
     }
+    said(file, error);
     Ok(Answer::Refused)
 }
 
@@ -125,7 +138,7 @@ pub(crate) fn cat(arguments: &CatArguments, output: &mut Output) -> Result<Answe
         }
         _ => {
             let absent = Error::new(Stage::Tool, ContainerCode::FileNotFound).name(name);
-            refusal(Some(&error.unwrap_or(absent)), output)
+            refusal("cat", &arguments.file, &error.unwrap_or(absent), output)
         }
     }
 }
@@ -142,8 +155,12 @@ pub(crate) fn extract(arguments: &ExtractArguments, output: &mut Output) -> Resu
     let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", shown::path(&arguments.file)));
     let error =
         unpacker.read(&mut input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT).map_err(unreadable)?;
-    if error.is_some() {
-        return refusal(error.as_ref(), output);
+    if let Some(error) = &error {
+        return refusal("extract", &arguments.file, error, output);
+    }
+    if let (Some(pattern), true) = (&pattern, unpacker.members.is_empty()) {
+        let absent = Error::new(Stage::Tool, ContainerCode::FileNotFound).name(pattern);
+        return refusal("extract", &arguments.file, &absent, output);
     }
     let (mut written, mut refused) = (0u64, Vec::new());
     for (name, bytes) in &unpacker.members {
@@ -156,8 +173,7 @@ pub(crate) fn extract(arguments: &ExtractArguments, output: &mut Output) -> Resu
         }
     }
     report(arguments, written, &refused, output)?;
-    let nothing = written == 0 && refused.is_empty() && pattern.is_some();
-    Ok(if refused.is_empty() && !nothing { Answer::Done } else { Answer::Refused })
+    Ok(if refused.is_empty() { Answer::Done } else { Answer::Refused })
 }
 
 fn report(
@@ -168,7 +184,7 @@ fn report(
 ) -> Result<(), Trouble> {
     if output.json() {
         let mut document = Document::new("extract");
-        document.set("folder", arguments.folder.display().to_string());
+        document.set("folder", shown::name(&arguments.folder));
         document.set("members", written).set("refused", refused);
         return output.document(&document);
     }
@@ -238,8 +254,12 @@ fn cut_out(from: &Path, to: &Path, output: &mut Output) -> Result<Answer, Troubl
         return Err(Trouble::Usage("--neff reads a file twice; a pipe cannot be".to_owned()));
     }
     let survey = look(from, &mut input, Ask::default(), output)?;
-    let (Some(header), None) = (&survey.header, &survey.error) else {
-        return refusal(survey.error.as_ref(), output);
+    let header = match (&survey.header, &survey.error) {
+        (Some(header), None) => header,
+        (_, error) => {
+            let absent = Error::new(Stage::Tool, ContainerCode::HeaderSize);
+            return refusal("extract", from, error.as_ref().unwrap_or(&absent), output);
+        }
     };
     let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", shown::path(from)));
     let file = File::create_new(to).map_err(Trouble::at(to))?;
@@ -256,7 +276,7 @@ fn cut_out(from: &Path, to: &Path, output: &mut Output) -> Result<Answer, Troubl
     }
     out.flush().map_err(Trouble::at(to))?;
     if output.json() {
-        output.document(Document::new("extract").set("neff", to.display().to_string()).set("bytes", end))?;
+        output.document(Document::new("extract").set("neff", shown::name(to)).set("bytes", end))?;
     } else {
         output.line(format_args!("{} to {}", Size(end), shown::path(to)))?;
     }

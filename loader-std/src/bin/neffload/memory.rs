@@ -136,7 +136,7 @@ fn one(file: &mut Named, staged: bool, page: Page, buffers: &mut Buffers) -> Mea
         }
         Err(trouble) => (Err(trouble.refusal()), told(&trouble)),
     };
-    Measured { file: path.display().to_string(), path, estimate, unread, staged: None }
+    Measured { file: shown::name(&path), path, estimate, unread, staged: None }
 }
 
 fn single(file: &Measured) -> Document {

@@ -81,7 +81,9 @@ impl Output {
         if self.closed {
             return Ok(());
         }
-        match io::stdout().lock().write_fmt(text) {
+        let mut out = io::stdout().lock();
+        // What waits in a buffer until the end is written when nobody can say any more that it failed.
+        match out.write_fmt(text).and_then(|()| out.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.closed = true;
                 Ok(())

@@ -7,6 +7,7 @@ mod source;
 
 use crate::Answer;
 use crate::arguments::number;
+use crate::files::apart;
 use crate::output::{Document, Output, shown, total};
 use crate::replace::replace;
 use crate::trouble::Trouble;
@@ -72,8 +73,8 @@ struct HeaderArguments {
     /// Feature mask
     #[arg(long, value_name = "MASK", value_parser = number)]
     features: Option<u64>,
-    /// Logical-core size
-    #[arg(long, value_name = "N")]
+    /// Logical-core size, 1 or 2
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=2))]
     lnc: Option<u32>,
     /// Format version, major
     #[arg(long, value_name = "N")]
@@ -118,14 +119,18 @@ pub(crate) fn run(arguments: &PackArguments, output: &mut Output) -> Result<Answ
         Ok(source) => source,
         Err(refusal) => return refused(arguments, &refusal, output),
     };
+    apart(&arguments.out, [arguments.source.as_path()].into_iter().chain(source.files()))?;
+    let broken = arguments.producer.broken(&source).map_err(Trouble::at(&arguments.source))?;
+    if !broken.is_empty() {
+        return producer::refused(arguments, &broken, output);
+    }
     let shared = match arguments.producer.apply(&mut source) {
         Ok(shared) => shared,
         Err(PackError::Io(error)) => return Err(Trouble::at(&arguments.source)(error)),
         Err(refusal) => return refused(arguments, &refusal.to_string(), output),
     };
-    let broken = arguments.producer.broken(&source).map_err(Trouble::at(&arguments.source))?;
-    if !broken.is_empty() {
-        return producer::refused(arguments, &broken, output);
+    if let Some(last) = arguments.last.as_ref().filter(|last| !source.has(last.as_bytes())) {
+        return refused(arguments, &format!("no member is named `{last}`, as --last has it"), output);
     }
     match packed(arguments, source, shared, output) {
         Ok(()) => Ok(Answer::Done),
@@ -186,7 +191,8 @@ fn write(
         let mut file = Cursor::new(Vec::new());
         let packer = Packer::new(&mut file, options.clone())?;
         let result = write_members(source, arguments.no_debug, packer, told)?;
-        io::stdout().lock().write_all(file.get_ref())?;
+        let mut out = io::stdout().lock();
+        out.write_all(file.get_ref()).and_then(|()| out.flush())?;
         return Ok(result);
     }
     replace(&arguments.out, |file| {

@@ -1,7 +1,7 @@
 //! `neffload plan`: the memory that a streamed load needs, and how it is laid out.
 
 use crate::Answer;
-use crate::files::hold;
+use crate::files::{apart, hold};
 use crate::load::{Asked, SimSpec, refusal, surroundings};
 use crate::output::{Align, Document, Output, Paint, Size, Table, shown, verdict};
 use crate::trouble::Trouble;
@@ -37,6 +37,9 @@ pub(crate) fn run(arguments: &PlanArguments, output: &mut Output) -> Result<Answ
         return Err(Trouble::Usage(
             "`--json` and `-o -` both write to standard output; name a file".to_owned(),
         ));
+    }
+    if let Some(out) = &arguments.output {
+        apart(out, [arguments.file.as_path()])?;
     }
     let mut input = Input::open(&arguments.file).map_err(Trouble::at(&arguments.file))?;
     let spec = asked.device.simulated().map_err(Trouble::Usage)?.without_content();

@@ -8,20 +8,22 @@ mod page;
 mod sections;
 
 use crate::Answer;
+use crate::files::apart;
 use crate::output::{Document, Output, Size, shown};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::source::Source;
 use loader_std::file::Input;
+use serde_json::Value;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `report`.
 #[derive(Args, Debug)]
 pub(crate) struct ReportArguments {
     /// File, `FILE@OFFSET`, or `-` for standard input
     file: PathBuf,
-    /// The page to write, one self-contained HTML file
+    /// The page to write, one self-contained HTML file; `-` is standard output
     #[arg(long, short, value_name = "OUT.html")]
     out: Option<PathBuf>,
 }
@@ -31,14 +33,27 @@ pub(crate) fn run(arguments: &ReportArguments, output: &mut Output) -> Result<An
     if arguments.out.is_none() && !output.json() {
         return Err(Trouble::Usage("where to? `neffload report FILE -o OUT.html`".to_owned()));
     }
+    let to_output = arguments.out.as_deref() == Some(Path::new("-"));
+    if to_output && output.json() {
+        return Err(Trouble::Usage(
+            "`--json` and `-o -` both write to standard output; name a file".to_owned(),
+        ));
+    }
+    if let Some(out) = &arguments.out {
+        apart(out, [arguments.file.as_path()])?;
+    }
     let mut input = Input::open(&arguments.file).map_err(Trouble::at(&arguments.file))?;
     let mut progress = output.progress("reading", input.len());
     let document = facts::gather(&arguments.file, &mut input, |done| progress.set(done))?;
     drop(progress);
     if let Some(out) = &arguments.out {
         let page = page::render(&document.clone().into_value());
-        fs::write(out, &page).map_err(Trouble::at(out))?;
-        output.remark(format_args!("{}: {}", shown::path(out), Size(page.len() as u64)));
+        if to_output {
+            output.exactly(page.trim_end())?;
+        } else {
+            fs::write(out, &page).map_err(Trouble::at(out))?;
+            output.remark(format_args!("{}: {}", shown::path(out), Size(page.len() as u64)));
+        }
     }
     if output.json() {
         output.document(&document)?;
@@ -46,7 +61,12 @@ pub(crate) fn run(arguments: &ReportArguments, output: &mut Output) -> Result<An
     Ok(answer(&document))
 }
 
-/// The page of a refused file says why; that is still a refusal.
+/// The page of a file that cannot be read, or not be loaded, says why; that is still a refusal.
 fn answer(document: &Document) -> Answer {
-    if document.get("verdict")["accepted"] == true { Answer::Done } else { Answer::Refused }
+    let taken = |verdict: &Value| verdict["accepted"] == true;
+    if taken(document.get("verdict")) && taken(&document.get("load")["verdict"]) {
+        Answer::Done
+    } else {
+        Answer::Refused
+    }
 }

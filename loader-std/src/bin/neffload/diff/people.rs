@@ -10,6 +10,8 @@ use serde_json::Value;
 const NAMED: usize = 4;
 /// Characters of one value.
 const VALUE: usize = 40;
+/// Of those, how many stand before the first difference of values that begin alike.
+const BEFORE: usize = 10;
 
 pub(super) fn print(
     arguments: &DiffArguments,
@@ -42,6 +44,9 @@ fn sections(comparison: &Comparison) -> Table {
             table.paint(0, Paint::Dim);
         }
     };
+    let unknown = comparison.unknown.join(", ");
+    section("not compared", if unknown.is_empty() { Vec::new() } else { vec![unknown] });
+    section("container", values(&comparison.container));
     section("header", header(&comparison.header));
     section("members", names(&comparison.members, false));
     section("graph", values(&comparison.graph));
@@ -92,14 +97,27 @@ fn few(lines: impl Iterator<Item = String>) -> Vec<String> {
     lines
 }
 
-fn value(value: &Value) -> String {
+fn words(value: &Value) -> Vec<char> {
     let text = match value {
         Value::Null => "nothing".to_owned(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let text = shown::text(&text);
-    if text.chars().count() <= VALUE { text } else { text.chars().take(VALUE - 1).chain(['…']).collect() }
+    shown::text(&text).chars().collect()
+}
+
+/// Both values, cut to what a line holds. Long ones that begin alike are cut so that the difference is seen.
+fn pair(a: &Value, b: &Value) -> String {
+    let (a, b) = (words(a), words(b));
+    let same = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    let start = if same < VALUE - 1 { 0 } else { same - BEFORE };
+    let cut = |text: &[char]| {
+        let head = if start > 0 { "…" } else { "" };
+        let rest: String = text.iter().skip(start).take(VALUE - 2).collect();
+        let tail = if text.len() > start + VALUE - 2 { "…" } else { "" };
+        format!("{head}{rest}{tail}")
+    };
+    format!("{} → {}", cut(&a), cut(&b))
 }
 
 fn difference(difference: &Difference) -> String {
@@ -109,7 +127,7 @@ fn difference(difference: &Difference) -> String {
         (Value::Object(_), Value::Null) => return format!("{}: removed", shown::text(key)),
         _ => {}
     }
-    format!("{}: {} → {}", shown::text(key), value(a), value(b))
+    format!("{}: {}", shown::text(key), pair(a, b))
 }
 
 fn values(found: &[Difference]) -> Vec<String> {
@@ -190,15 +208,35 @@ fn stream(stream: &Stream) -> String {
 fn memory(found: &[Difference]) -> Vec<String> {
     let totals = found.iter().filter(|difference| !difference.key.starts_with("cores"));
     few(totals.map(|difference| {
-        let size = |side: &Value| side.as_u64().map_or_else(|| value(side), |bytes| Size(bytes).to_string());
-        format!("{}: {} → {}", difference.key.replace('_', " "), size(&difference.a), size(&difference.b))
+        let Difference { key, a, b } = difference;
+        let sizes = a.as_u64().zip(b.as_u64()).map_or_else(|| pair(a, b), |(a, b)| sizes(a, b));
+        format!("{}: {sizes}", key.replace('_', " "))
     }))
+}
+
+/// Two sizes that differ, in bytes if they look alike in larger units.
+fn sizes(a: u64, b: u64) -> String {
+    let (old, new) = (Size(a).to_string(), Size(b).to_string());
+    if old == new { format!("{a} → {b} bytes") } else { format!("{old} → {new}") }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::stream;
+    use super::{pair, sizes, stream};
     use loader_std::diff::Stream;
+    use serde_json::json;
+
+    #[test]
+    fn what_differs_is_seen_to_differ() {
+        assert_eq!(sizes(140 << 20, 141 << 20), "140.0 MiB → 141.0 MiB");
+        assert_eq!(sizes(140 << 20, (140 << 20) + 1), "146800640 → 146800641 bytes");
+        assert_eq!(pair(&json!("x"), &json!(null)), "x → nothing");
+        let long = |end: &str| json!(format!("{}{end}", "0123456789".repeat(9)));
+        assert_eq!(pair(&long("a"), &long("b")), "…0123456789a → …0123456789b");
+        let (a, b) = (json!(["x".repeat(50)]), json!(["y".repeat(50)]));
+        let shown = format!("[\"{}… → [\"{}…", "x".repeat(36), "y".repeat(36));
+        assert_eq!(pair(&a, &b), shown);
+    }
 
     #[test]
     fn streams() {

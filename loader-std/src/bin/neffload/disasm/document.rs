@@ -1,7 +1,7 @@
 //! The document of `disasm --json`.
 
 use super::DisasmArguments;
-use crate::output::Document;
+use crate::output::{Document, shown};
 use loader_std::Refusal;
 use loader_std::container::hex;
 use loader_std::disasm::{Address, Detail, Ending, Event, Line, Place, Stream, Subgraph};
@@ -15,7 +15,7 @@ pub(super) fn document(arguments: &DisasmArguments, subgraphs: &[Subgraph]) -> D
     };
     let mut document = Document::new("disasm");
     document
-        .set("file", arguments.file.display().to_string())
+        .set("file", shown::name(&arguments.file))
         .set("subgraphs", subgraphs.iter().map(subgraph).collect::<Vec<Value>>());
     document
 }

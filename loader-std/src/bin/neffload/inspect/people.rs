@@ -18,11 +18,9 @@ pub(super) fn print(
     if arguments.members {
         members(document, output)?;
     }
-    for warning in list(document.get("warnings")) {
+    // `load` has one list of both.
+    for warning in list(document.get("warnings")).iter().chain(list(document.get("remarks"))) {
         output.line(format_args!("{} {}", output.style().paint(Paint::Warn, "warning:"), word(warning)))?;
-    }
-    for remark in list(document.get("remarks")) {
-        output.line(output.style().paint(Paint::Dim, format_args!("note: {}", word(remark))))?;
     }
     Ok(())
 }

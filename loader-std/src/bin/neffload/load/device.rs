@@ -1,8 +1,8 @@
 //! `--device`.
 
-use crate::arguments::number;
 use super::target::Target;
 use super::watch;
+use crate::arguments::number;
 use loader_core::arch::Arch;
 use loader_core::error::Error;
 use loader_std::device::{Name, Node, Sim};

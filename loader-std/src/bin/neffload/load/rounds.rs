@@ -3,7 +3,7 @@
 use super::document::{Loaded, Outcome};
 use super::target::{self, Target};
 use super::{Asked, LoadArguments};
-use crate::files::hold;
+use crate::files::{apart_from_dump, hold};
 use crate::inspect::NoNames;
 use crate::output::{Output, shown, verdict};
 use crate::trouble::Trouble;
@@ -13,7 +13,9 @@ use loader_core::plan::record::STATE_READY;
 use loader_core::source::Source;
 use loader_std::dump::dump;
 use loader_std::file::Input;
+use loader_std::growing::is_full;
 use loader_std::loader::{Prepared, StreamMemory, prepare, prepare_from, prepare_streamed};
+use loader_std::needs::needs;
 use loader_std::report::cores_json;
 use loader_std::{LoadError, LoadOptions, Loader, Memory};
 use std::fs;
@@ -26,6 +28,7 @@ pub(super) fn run(arguments: &LoadArguments, output: &Output) -> Result<Vec<Outc
     for (index, path) in arguments.files.iter().enumerate() {
         let folder = arguments.folder(index);
         if let Some(folder) = &folder {
+            apart_from_dump(folder, &arguments.files)?;
             fs::create_dir_all(folder).map_err(Trouble::at(folder))?;
         }
         let mut input = Input::open(path).map_err(Trouble::at(path))?;
@@ -113,10 +116,23 @@ impl Rounds<'_> {
                 None => self.place(prepare_from(input, memory, &options)?, folder),
             }));
         };
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
-        settle(StreamMemory::enough(most, |memory, _| {
+        let budget = usize::try_from(most).unwrap_or(usize::MAX);
+        let placed = StreamMemory::enough(budget, |memory, _| {
             self.place(prepare_streamed(input, memory, &options)?, folder)
-        }))
+        });
+        settle(placed.map_err(|refused| self.needing(refused, input, most)))
+    }
+
+    /// A load that lacked memory knows how much the step lacked that it came to. What all steps need is found by
+    /// another load, onto a device of no consequence, if the file can be read again.
+    fn needing(&self, refused: LoadError, input: &mut Input, most: u64) -> LoadError {
+        let device = self.arguments.asked.device.simulated();
+        let (Ok(device), true, Input::File(_)) = (device, is_full(&refused), &*input) else { return refused };
+        let device = device.without_content();
+        match needs(input, &self.options, |target| device.open(target, false)) {
+            Ok((needs, _)) => refused.needing(needs.total() as u64, most),
+            Err(_) => refused,
+        }
     }
 
     /// The device for a file with that target and logical-core size. What further files need is not known yet, so for

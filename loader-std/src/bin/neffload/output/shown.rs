@@ -25,7 +25,8 @@ pub(crate) fn text(text: &str) -> String {
     out
 }
 
-fn put(out: &mut String, character: char) {
+/// Adds a character, or its escape if it would not be seen.
+pub(crate) fn put(out: &mut String, character: char) {
     if is_hidden(character) {
         out.extend(character.escape_default());
     } else {
@@ -36,6 +37,11 @@ fn put(out: &mut String, character: char) {
 /// A path the same way; bytes that are no UTF-8 as `\xNN`.
 pub(crate) fn path(path: &Path) -> String {
     text(&lossless(path.as_os_str().as_bytes()))
+}
+
+/// A path for documents: all of it; bytes that are no UTF-8 as `\xNN`, and nothing escaped that a document can hold.
+pub(crate) fn name(path: &Path) -> String {
+    lossless(path.as_os_str().as_bytes())
 }
 
 /// The sequences that this program itself paints with; the same as in `Paint`.
@@ -75,7 +81,7 @@ pub(crate) fn complain(text: impl Display) {
 
 #[cfg(test)]
 mod tests {
-    use super::{line, path, text};
+    use super::{line, name, path, text};
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     use std::path::Path;
@@ -85,6 +91,7 @@ mod tests {
         assert_eq!(text("a\x1b[31mb\nc\u{9b}2J"), "a\\u{1b}[31mb\\nc\\u{9b}2J");
         assert_eq!(text("ab\u{202e}cd \u{feff}é ─ \u{2029}"), "ab\\u{202e}cd \\u{feff}é ─ \\u{2029}");
         assert_eq!(path(Path::new(OsStr::from_bytes(b"a\xffb\r"))), "a\\xffb\\r");
+        assert_eq!(name(Path::new(OsStr::from_bytes(b"a\xffb\r"))), "a\\xffb\r");
     }
 
     #[test]

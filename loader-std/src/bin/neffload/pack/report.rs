@@ -19,7 +19,7 @@ pub(super) fn print(
     if output.json() {
         let mut document = Document::new("pack");
         document
-            .set("file", arguments.out.display().to_string())
+            .set("file", shown::name(&arguments.out))
             .set("file_bytes", summary.file_bytes())
             .set("members", summary.members)
             .set("tar_bytes", summary.tar_bytes)

@@ -11,8 +11,11 @@ use loader_core::source;
 use loader_std::container::VecStore;
 use loader_std::file::{Buffers, Input};
 use loader_std::growing::with_arena;
+use loader_std::members::Members;
 use loader_std::pack::tree::{TreeFile, collect};
 use loader_std::pack::{DigestForm, HeaderFields, PackError, subgraphs};
+use sha2::{Digest, Sha256};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -24,6 +27,8 @@ pub(super) struct Member {
     pub(super) name: Vec<u8>,
     pub(super) size: u64,
     content: Content,
+    /// What a file held, once somebody asked.
+    held: OnceCell<io::Result<Vec<u8>>>,
 }
 
 #[derive(Debug)]
@@ -86,12 +91,31 @@ impl Source {
             name: member.name.to_vec(),
             size: member.size,
             content: Content::Bytes(resident.bytes(member.id).unwrap_or_default().to_vec()),
+            held: OnceCell::new(),
         });
         let digest_form = match container.digest.order {
             Some(Order::Swapped) => DigestForm::Swapped,
             _ => DigestForm::Plain,
         };
         Self { members: members.collect(), header: Some(fields(&container.header)), digest_form }
+    }
+
+    /// The members by name; of a name that is there twice, the last counts.
+    pub(super) fn documents(&self) -> Documents<'_> {
+        Documents(self.members.iter().map(|member| (member.name.as_slice(), member)).collect())
+    }
+
+    /// True if there is a member of that name.
+    pub(super) fn has(&self, name: &[u8]) -> bool {
+        self.members.iter().any(|member| member.name == name)
+    }
+
+    /// The files that the members come from; none if they come from another NEFF.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.members.iter().filter_map(|member| match &member.content {
+            Content::File(path) => Some(path.as_path()),
+            Content::Bytes(_) => None,
+        })
     }
 
     /// The compiler's `info.json`.
@@ -122,11 +146,12 @@ impl Source {
 const MOST_DOCUMENT: u64 = 1 << 20;
 
 impl Member {
-    /// All its bytes at once.
-    pub(super) fn bytes(&self) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        self.content()?.read_to_end(&mut bytes)?;
-        Ok(bytes)
+    /// All its bytes, which it keeps from then on; nothing if it cannot be read.
+    fn held(&self) -> Option<&[u8]> {
+        match &self.content {
+            Content::Bytes(bytes) => Some(bytes),
+            Content::File(path) => self.held.get_or_init(|| fs::read(path)).as_deref().ok(),
+        }
     }
 
     /// Gives it another content.
@@ -146,7 +171,54 @@ impl Member {
 
 impl From<TreeFile> for Member {
     fn from(file: TreeFile) -> Self {
-        Self { name: file.name, size: file.size, content: Content::File(file.path) }
+        Self { name: file.name, size: file.size, content: Content::File(file.path), held: OnceCell::new() }
+    }
+}
+
+/// The members, for questions about what their manifests say.
+pub(super) struct Documents<'s>(BTreeMap<&'s [u8], &'s Member>);
+
+impl Documents<'_> {
+    /// SHA-256 of a member, which is not kept.
+    pub(super) fn digest(&self, name: &[u8]) -> io::Result<[u8; 32]> {
+        let mut hasher = Sha256::new();
+        if let Some(member) = self.0.get(name) {
+            let (mut content, mut piece) = (member.content()?, vec![0; 1 << 16]);
+            loop {
+                match content.read(&mut piece) {
+                    Ok(0) => break,
+                    Ok(count) => hasher.update(&piece[..count]),
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(hasher.finalize().into())
+    }
+
+    /// The system's refusal to read a member that was asked for, if there was one.
+    pub(super) fn trouble(&self) -> io::Result<()> {
+        let refused = |member: &&Member| match member.held.get() {
+            Some(Err(error)) => {
+                Some(io::Error::new(error.kind(), format!("{}: {error}", member.name.escape_ascii())))
+            }
+            _ => None,
+        };
+        self.0.values().find_map(refused).map_or(Ok(()), Err)
+    }
+}
+
+impl Members for Documents<'_> {
+    fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.keys().copied()
+    }
+
+    fn content(&self, name: &[u8]) -> Option<&[u8]> {
+        self.0.get(name)?.held()
+    }
+
+    fn size(&self, name: &[u8]) -> Option<u64> {
+        self.0.get(name).map(|member| member.size)
     }
 }
 

@@ -1,12 +1,13 @@
 //! The figures of the page: the document of `report --json`.
 
 use super::load;
-use crate::output::{Document, total};
+use crate::output::{Document, shown, total};
 use crate::trouble::Trouble;
 use loader_core::arch::Engine;
 use loader_core::container::MemberTable;
 use loader_core::manifest::Definition;
 use loader_core::policy::Policy;
+use loader_std::container::{Survey, table_json};
 use loader_std::file::Input;
 use loader_std::inspect::{Question, document_beside as inspect};
 use loader_std::members::{Members, Unpacked, Whole};
@@ -19,7 +20,7 @@ const SLOT: usize = 64;
 /// Members that the page shows one by one.
 const MOST_MEMBERS: usize = 20;
 /// Warnings that the page shows.
-const MOST_WARNINGS: usize = 40;
+const MOST_WARNINGS: usize = 100;
 
 /// Everything that the page says about a file, which is read once. `told` hears the bytes done so far.
 pub(super) fn gather(path: &Path, input: &mut Input, told: impl FnMut(u64)) -> Result<Document, Trouble> {
@@ -40,26 +41,47 @@ pub(super) fn gather(path: &Path, input: &mut Input, told: impl FnMut(u64)) -> R
     let (inspected, seen) = inspected.map_err(|error| Trouble::Usage(error.to_string()))?;
     let inspected = Document::of("inspect", inspected);
     let mut document = Document::new("report");
-    document.set("name", path.display().to_string());
-    document.set("title", path.file_name().map_or_else(|| "NEFF".into(), |name| name.to_string_lossy()));
+    document.set("name", shown::name(&path));
+    document.set(
+        "title",
+        path.file_name().map_or_else(|| "NEFF".to_owned(), |name| shown::name(Path::new(name))),
+    );
     for key in ["file", "header", "features", "digest", "payload", "verdict", "kelf", "io"] {
         document.set(key, inspected.get(key).clone());
     }
-    document.set("members", members(inspected.get("table")));
+    document.set("members", members(&seen));
     document.set("subgraphs", subgraphs(inspected.get("subgraphs"), mixes));
     document.set("memory", memory);
-    let accepted = document.get("verdict")["accepted"] == true;
-    let loaded = if accepted { load::load(&seen, &whole, inspected.get("subgraphs")) } else { Value::Null };
+    let (loaded, remarks) = load::load(&seen, &whole, inspected.get("subgraphs"));
     document.set("load", loaded);
-    let warnings = inspected.get("warnings").as_array().cloned().unwrap_or_default();
+    let warnings = warnings([&remarks, inspected.get("warnings"), inspected.get("remarks")]);
     let more = warnings.len().saturating_sub(MOST_WARNINGS);
     document.set("warnings", warnings.into_iter().take(MOST_WARNINGS).collect::<Vec<_>>());
     document.set("more_warnings", more);
     Ok(document)
 }
 
-/// The largest members, and the rest together.
-fn members(table: &Value) -> Value {
+/// The texts of these lists: those of the load first, then what only a look at the file remarks on.
+fn warnings(lists: [&Value; 3]) -> Vec<Value> {
+    let mut all: Vec<Value> = Vec::new();
+    for list in lists {
+        let before = all.len();
+        for text in list.as_array().into_iter().flatten() {
+            if !all[..before].contains(text) {
+                all.push(text.clone());
+            }
+        }
+    }
+    all
+}
+
+/// The largest members, and the rest together; of a damaged archive those before the damage. Null if the archive was
+/// not looked into.
+fn members(seen: &Survey) -> Value {
+    if !seen.gates_passed() {
+        return Value::Null;
+    }
+    let table = table_json(seen);
     let bytes = |member: &Value| member["size"].as_u64().unwrap_or(0);
     let mut all: Vec<&Value> = table.as_array().into_iter().flatten().collect();
     let all_bytes = total(all.iter().map(|member| bytes(member)));
@@ -69,6 +91,7 @@ fn members(table: &Value) -> Value {
         all.iter().map(|member| json!({ "name": member["name"], "bytes": member["size"] })).collect();
     let rest_bytes = total(rest.iter().map(|member| bytes(member)));
     json!({
+        "complete": seen.accepted(),
         "count": shown.len() + rest.len(),
         "bytes": all_bytes,
         "largest": shown,

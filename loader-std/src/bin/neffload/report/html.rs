@@ -1,7 +1,7 @@
 //! HTML with the origin of every figure: whatever a page shows of the document carries the JSON pointer it came
 //! from, so that a test can hold the page against `--json`.
 
-use crate::output::Size;
+use crate::output::{Size, shown};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ pub(super) struct Html<'d> {
     text: String,
 }
 
-/// Text with the characters of markup replaced and control characters made visible.
+/// Text with the characters of markup replaced and hidden characters made visible, as on a terminal.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -22,8 +22,7 @@ pub(super) fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            control if control.is_control() => out.extend(control.escape_default()),
-            other => out.push(other),
+            other => shown::put(&mut out, other),
         }
     }
     out
@@ -108,6 +107,11 @@ impl<'d> Html<'d> {
 mod tests {
     use super::{Html, escaped};
     use serde_json::json;
+
+    #[test]
+    fn names_from_files_turn_no_text_around() {
+        assert_eq!(escaped("a\u{202e}b\u{2066}c"), "a\\u{202e}b\\u{2066}c");
+    }
 
     #[test]
     fn names_from_files_are_no_markup() {

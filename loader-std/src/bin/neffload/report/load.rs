@@ -2,22 +2,22 @@
 
 use super::map;
 use crate::output::verdict;
-use loader_core::policy::Policy;
 use loader_std::container::Survey;
+use loader_std::inspect::warnings_json;
 use loader_std::loader::prepare_surveyed;
 use loader_std::members::Whole;
 use loader_std::report::cores_json;
-use loader_std::{LoadOptions, Loader, Memory};
+use loader_std::{LoadOptions, Loader, Memory, environment};
 use neuron_drivers::sim::{Config, Content, Growing, HostSim};
 use serde_json::{Map, Value, json};
 
 /// Variables that the page lists for a core.
 const MOST_VARIABLES: usize = 150;
 
-/// Loads the file onto a device that keeps no bytes, in report mode.
-pub(super) fn load(seen: &Survey, whole: &Whole, subgraphs: &Value) -> Value {
-    let policy = Policy { verify_digest: false, ..loader_std::environment::policy() };
-    let options = LoadOptions { policy, ..LoadOptions::default() };
+/// Loads the file onto a device that keeps no bytes, judged as `load` judges it: what came of it, and the texts of
+/// what the load remarked.
+pub(super) fn load(seen: &Survey, whole: &Whole, subgraphs: &Value) -> (Value, Value) {
+    let options = LoadOptions { policy: environment::policy(), ..LoadOptions::default() };
     let loaded = Memory::enough(|memory| {
         let prepared = prepare_surveyed(seen, whole, memory, &options)?;
         let config = Config { cores: 8, content: Content::Discard, ..Config::flat(prepared.arch()) };
@@ -25,18 +25,20 @@ pub(super) fn load(seen: &Survey, whole: &Whole, subgraphs: &Value) -> Value {
         let lnc = prepared.lnc();
         let model = loader.place(prepared)?;
         let device = json!({ "kind": "sim", "arch": config.arch.name(), "cores": config.cores });
-        Ok((device, lnc, cores_json(model.plan())))
+        Ok((device, lnc, cores_json(model.plan()), warnings_json(&model.facts().notes)))
     });
     match loaded {
-        Ok((device, lnc, cores)) => json!({
-            "verdict": verdict::accepted(),
-            "device": device,
-            "lnc": lnc,
-            "cores": cores.as_array().into_iter().flatten().enumerate().map(|(at, core)| {
-                summary(core, &subgraphs[at])
-            }).collect::<Vec<_>>(),
-        }),
-        Err(refused) => json!({ "verdict": verdict::refused(&refused, &refused), "cores": [] }),
+        Ok((device, lnc, cores, warnings)) => {
+            let cores = cores.as_array().into_iter().flatten().enumerate();
+            let cores: Vec<Value> = cores.map(|(at, core)| summary(core, &subgraphs[at])).collect();
+            let loaded =
+                json!({ "verdict": verdict::accepted(), "device": device, "lnc": lnc, "cores": cores });
+            (loaded, warnings)
+        }
+        Err(refused) => {
+            let loaded = json!({ "verdict": verdict::refused(&refused, &refused), "cores": [] });
+            (loaded, warnings_json(refused.notes()))
+        }
     }
 }
 

@@ -26,7 +26,9 @@ pub(in crate::report) fn members(html: &mut Html<'_>) {
     if html.len("/members/largest") == 0 {
         return;
     }
-    open(html, "Members", "What the archive holds, the largest first.");
+    let whole = html.at("/members/complete") == &Value::Bool(true);
+    let some = "What could be read of the archive, the largest first.";
+    open(html, "Members", if whole { "What the archive holds, the largest first." } else { some });
     let rest = html.number_at("/members/rest/bytes");
     let most = html.number_at("/members/largest/0/bytes").max(rest);
     html.raw("<div class=\"bars\">");
@@ -147,11 +149,12 @@ struct Rect {
     width: u64,
 }
 
-/// Name, class, address and size of a block or variable; its class is under that key.
+/// Name, class, address and size of a block or variable; its class is under that key. The name stands between marks
+/// that isolate it: one in Hebrew or Arabic would else draw the numbers after it to its left.
 fn titled(block: &Value, class: &str) -> String {
     let word = |key: &str| escaped(block[key].as_str().unwrap_or_default());
     let size = block["size"].as_u64().unwrap_or(0);
-    format!("{} · {} · {} · {size} bytes", word("name"), word(class), word("address"))
+    format!("\u{2068}{}\u{2069} · {} · {} · {size} bytes", word("name"), word(class), word("address"))
 }
 
 /// The blocks of a core: at their offsets, or side by side without the large ones.

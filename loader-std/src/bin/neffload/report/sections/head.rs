@@ -56,7 +56,10 @@ fn digest(html: &mut Html<'_>) {
 }
 
 fn loads(html: &mut Html<'_>) {
-    if !html.at("/load").is_object() {
+    // What keeps a file from being read keeps it from being loaded; once is enough.
+    if html.at("/load/verdict/message") == html.at("/verdict/message")
+        && html.at("/verdict/message").is_string()
+    {
         return;
     }
     if html.at("/load/verdict/accepted") == &Value::Bool(true) {
@@ -74,6 +77,7 @@ fn loads(html: &mut Html<'_>) {
 /// The figures that people ask for first.
 pub(in crate::report) fn cards(html: &mut Html<'_>) {
     html.raw("<div class=\"cards\">");
+    let whole = html.at("/members/complete") == &Value::Bool(true);
     let mut card = |label: &str, figure: &dyn Fn(&mut Html<'_>)| {
         html.raw("<div><b>");
         figure(html);
@@ -95,7 +99,7 @@ pub(in crate::report) fn cards(html: &mut Html<'_>) {
     card("scratchpad pages", &|html| {
         html.size("/memory/scratchpad_rounded");
     });
-    card("members of the archive", &|html| {
+    card(if whole { "members of the archive" } else { "members that could be read" }, &|html| {
         html.count("/members/count");
     });
     card("of content", &|html| {

@@ -1,6 +1,7 @@
 //! Sections that are tables or lists.
 
 use crate::report::html::Html;
+use serde_json::Value;
 
 /// Opens a section with a heading and a sentence.
 pub(super) fn open(html: &mut Html<'_>, heading: &str, why: &str) {
@@ -179,7 +180,13 @@ pub(in crate::report) fn warnings(html: &mut Html<'_>) {
     if html.len("/warnings") == 0 && !opaque {
         return;
     }
-    open(html, "Remarks", "Nothing here keeps the file from being read.");
+    let loads = html.at("/load/verdict/accepted") == &Value::Bool(true);
+    let why = if loads {
+        "Nothing here keeps the file from being loaded."
+    } else {
+        "Not the reason of the refusal, which stands at the top."
+    };
+    open(html, "Remarks", why);
     html.raw("<ul class=\"plain\">");
     for at in 0..html.len("/warnings") {
         html.raw("<li>").word(&format!("/warnings/{at}")).raw("</li>");
