@@ -313,7 +313,7 @@ impl<'m> Arena<'m> {
 
     /// An unsealed record of the head, to write.
     pub fn get_mut<T: Record>(&mut self, place: ArenaRef) -> Option<&mut T> {
-        self.slice_mut(place)?.first_mut()
+        T::mut_from_prefix(self.bytes_mut(place, size_of::<T>())?).ok().map(|(record, _)| record)
     }
 
     /// An unsealed array of the head, to write; empty for null.

@@ -15,10 +15,12 @@
 
 mod container;
 mod device;
+mod held;
 mod lower;
 mod manifest;
 mod name;
 mod notes;
+mod place;
 mod remedy;
 mod stage;
 mod status;
@@ -27,6 +29,7 @@ mod tooling;
 
 pub use container::ContainerCode;
 pub use device::DeviceCode;
+pub(crate) use held::Held;
 pub use lower::LowerCode;
 pub use manifest::ManifestCode;
 pub use name::Name;
@@ -37,8 +40,10 @@ pub use table::{Id, Info};
 pub use tooling::ToolCode;
 
 use crate::arena::ArenaFull;
+use crate::layout::SMALL;
 use crate::source::{MemberId, MemberNames};
 use core::fmt;
+use place::Place;
 use table::Template;
 
 /// The stage of a load in which an error arose.
@@ -202,6 +207,22 @@ impl At {
         name: Name::EMPTY,
         name2: Name::EMPTY,
     };
+
+    /// What would fill the placeholders of a text that is not there: ` inf1 a=2`.
+    fn bare(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.name.is_empty() {
+            write!(f, " {}", self.name)?;
+        }
+        if !self.name2.is_empty() {
+            write!(f, " {}", self.name2)?;
+        }
+        for (key, number) in [('a', self.a), ('b', self.b), ('c', self.c)] {
+            if number != 0 {
+                write!(f, " {key}={number}")?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Why a file, a model or a device was refused, or (with a `W` code) a remark that stops nothing.
@@ -211,11 +232,10 @@ pub struct Error {
     pub stage: Stage,
     /// The reason.
     pub code: Code,
-    /// The place.
-    pub at: At,
+    place: Place,
 }
 
-const _: () = assert!(size_of::<Error>() < 128);
+const _: () = assert!(size_of::<Error>() <= if SMALL { 4 } else { 128 });
 
 impl Error {
     /// An error without a place; add one with the methods below.
@@ -228,21 +248,33 @@ impl Error {
     #[cold]
     #[inline(never)]
     fn of(stage: Stage, code: Code) -> Self {
-        Self { stage, code, at: At::NOWHERE }
+        Self { stage, code, place: Place::NOWHERE }
     }
 
-    /// A broken promise between two parts of this library; never the fault of a file.
+    /// A broken promise between two parts of this library; never the fault of a file. Where small code goes before
+    /// speed, `what` is not there: a host says it of the same file.
     #[must_use]
+    #[inline(always)]
+    pub fn internal(stage: Stage, what: &'static str) -> Self {
+        if SMALL { Self::broken(stage) } else { Self::named_broken(stage, what) }
+    }
+
     #[cold]
     #[inline(never)]
-    pub fn internal(stage: Stage, what: &'static str) -> Self {
+    fn named_broken(stage: Stage, what: &'static str) -> Self {
+        Self::broken(stage).name(what.as_bytes())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn broken(stage: Stage) -> Self {
         let code: Code = match stage {
             Stage::Guard | Stage::Unpack => ContainerCode::Internal.into(),
             Stage::Manifest | Stage::Tool => ManifestCode::Internal.into(),
             Stage::Lower => LowerCode::Internal.into(),
             Stage::Plan | Stage::Stage | Stage::Register => StageCode::Internal.into(),
         };
-        Self::new(stage, code).name(what.as_bytes())
+        Self::new(stage, code)
     }
 
     /// The arena ran out during `stage`.
@@ -264,72 +296,75 @@ impl Error {
     #[must_use]
     #[cold]
     #[inline(never)]
-    pub const fn member(mut self, member: MemberId) -> Self {
-        self.at.member = Some(member);
-        self
+    pub fn member(self, member: MemberId) -> Self {
+        self.edit(|at| at.member = Some(member))
     }
 
     /// Sets the byte offset.
     #[must_use]
     #[cold]
     #[inline(never)]
-    pub const fn offset(mut self, offset: u64) -> Self {
-        self.at.offset = Some(offset);
-        self
+    pub fn offset(self, offset: u64) -> Self {
+        self.edit(|at| at.offset = Some(offset))
     }
 
     /// Sets the element index.
     #[must_use]
     #[cold]
     #[inline(never)]
-    pub const fn element(mut self, element: u32) -> Self {
-        self.at.element = Some(element);
-        self
+    pub fn element(self, element: u32) -> Self {
+        self.edit(|at| at.element = Some(element))
     }
 
     /// Sets the subgraph.
     #[must_use]
     #[cold]
     #[inline(never)]
-    pub const fn subgraph(mut self, subgraph: u8) -> Self {
-        self.at.subgraph = Some(subgraph);
-        self
+    pub fn subgraph(self, subgraph: u8) -> Self {
+        self.edit(|at| at.subgraph = Some(subgraph))
     }
 
     /// Sets the first two numbers.
     #[must_use]
     #[cold]
     #[inline(never)]
-    pub const fn numbers(mut self, a: u64, b: u64) -> Self {
-        self.at.a = a;
-        self.at.b = b;
-        self
+    pub fn numbers(self, a: u64, b: u64) -> Self {
+        self.edit(|at| (at.a, at.b) = (a, b))
     }
 
     /// Sets the third number.
     #[must_use]
     #[cold]
     #[inline(never)]
-    pub const fn third(mut self, c: u64) -> Self {
-        self.at.c = c;
-        self
+    pub fn third(self, c: u64) -> Self {
+        self.edit(|at| at.c = c)
     }
 
     /// Sets the first name; a long one is shortened and marked.
     #[must_use]
     #[cold]
     #[inline(never)]
-    pub fn name(mut self, name: &[u8]) -> Self {
-        self.at.name = Name::new(name);
-        self
+    pub fn name(self, name: &[u8]) -> Self {
+        self.edit(|at| at.name = Name::new(name))
     }
 
     /// Sets the second name.
     #[must_use]
     #[cold]
     #[inline(never)]
-    pub fn name2(mut self, name: &[u8]) -> Self {
-        self.at.name2 = Name::new(name);
+    pub fn name2(self, name: &[u8]) -> Self {
+        self.edit(|at| at.name2 = Name::new(name))
+    }
+
+    /// The place.
+    #[must_use]
+    pub fn at(&self) -> At {
+        self.place.get()
+    }
+
+    /// Changes what the place says.
+    pub(crate) fn edit(mut self, change: impl FnOnce(&mut At)) -> Self {
+        self.place.edit(change);
         self
     }
 
@@ -348,19 +383,19 @@ impl Error {
     /// The runtime's own log text where it is known, else ours.
     #[must_use]
     pub fn log(&self) -> impl fmt::Display + '_ {
-        Template { text: self.code.info().text, at: &self.at }
+        Template { text: self.code.info().text, at: self.at() }
     }
 
     /// What a correct file, caller or host would have had, in one clause.
     #[must_use]
     pub fn expected(&self) -> impl fmt::Display + '_ {
-        Template { text: self.code.info().expected, at: &self.at }
+        Template { text: self.code.info().expected, at: self.at() }
     }
 
     /// What the person can do about it, in one sentence.
     #[must_use]
     pub fn remedy(&self) -> impl fmt::Display + '_ {
-        Template { text: self.code.remedy(), at: &self.at }
+        Template { text: self.code.remedy(), at: self.at() }
     }
 
     /// The whole message with the member's name in place of its number: code, text, place, what was expected, what
@@ -370,6 +405,7 @@ impl Error {
     }
 
     /// The message without its last sentence, for a program in little memory: the remedies are in `docs/ERRORS.md`.
+    /// Where small code goes before speed, so are the words: then it is the code, what they would name, and the place.
     pub fn in_brief<'a, N: MemberNames>(&'a self, names: &'a N) -> impl fmt::Display + 'a {
         Message { error: self, name: move |id| names.name_of(id) }
     }
@@ -396,10 +432,14 @@ struct Message<'a, F> {
 
 impl<'n, F: Fn(MemberId) -> Option<&'n [u8]>> fmt::Display for Message<'_, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Error { stage, code, at } = self.error;
-        let info = code.info();
-        write!(f, "{} {}", info.id, Template { text: info.text, at })?;
-        let mut place = Place { f, open: false };
+        let (Error { stage, code, .. }, at) = (self.error, self.error.at());
+        write!(f, "{}", code.row().id())?;
+        if SMALL {
+            at.bare(f)?
+        } else {
+            write!(f, " {}", Template { text: code.info().text, at })?
+        }
+        let mut place = Parts { f, open: false };
         match at.member {
             Some(id) => match (self.name)(id) {
                 Some(name) => place.part(format_args!("{}", name.escape_ascii()))?,
@@ -417,10 +457,11 @@ impl<'n, F: Fn(MemberId) -> Option<&'n [u8]>> fmt::Display for Message<'_, F> {
             place.part(format_args!("subgraph {subgraph}"))?;
         }
         place.close()?;
-        if info.expected.is_empty() {
+        let expected = if SMALL { "" } else { code.info().expected };
+        if expected.is_empty() {
             return Ok(());
         }
-        write!(f, "; expected {}", Template { text: info.expected, at })
+        write!(f, "; expected {}", Template { text: expected, at })
     }
 }
 
@@ -433,12 +474,12 @@ impl<'n, F: Fn(MemberId) -> Option<&'n [u8]>> fmt::Display for Whole<'_, F> {
     }
 }
 
-struct Place<'a, 'f> {
+struct Parts<'a, 'f> {
     f: &'a mut fmt::Formatter<'f>,
     open: bool,
 }
 
-impl Place<'_, '_> {
+impl Parts<'_, '_> {
     fn part(&mut self, part: fmt::Arguments<'_>) -> fmt::Result {
         self.f.write_str(if self.open { ", " } else { " (" })?;
         self.open = true;

@@ -70,6 +70,7 @@
 mod cutter;
 mod element;
 mod fault;
+mod float;
 mod integer;
 mod kind;
 mod lexer;

@@ -34,6 +34,7 @@ pub mod limits;
 pub mod policy;
 mod sort;
 pub mod source;
+mod words;
 
 pub mod container;
 pub mod json;

@@ -20,7 +20,7 @@ pub fn info<'m, P: Payload<'m>>(payload: &P, limits: &Limits) -> Option<Error> {
     match Element::parse(bytes, limits) {
         Ok(root) if root.kind() == Kind::Object => None,
         Ok(root) => Some(malformed.offset(root.offset())),
-        Err(error) => Some(malformed.offset(error.at.offset.unwrap_or(0))),
+        Err(error) => Some(malformed.offset(error.at().offset.unwrap_or(0))),
     }
 }
 

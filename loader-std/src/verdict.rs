@@ -17,7 +17,7 @@ pub fn accepted() -> Value {
 /// `verdict` of a file, a model or a device that refused.
 #[must_use]
 pub fn refused(error: &Error, names: &impl MemberNames) -> Value {
-    let member = error.at.member.and_then(|id| names.name_of(id)).map(String::from_utf8_lossy);
+    let member = error.at().member.and_then(|id| names.name_of(id)).map(String::from_utf8_lossy);
     json!({
         "accepted": false,
         "status": error.status().number(),
@@ -26,9 +26,9 @@ pub fn refused(error: &Error, names: &impl MemberNames) -> Value {
         "log": error.log().to_string(),
         "code": error.id().to_string(),
         "member": member,
-        "offset": error.at.offset,
-        "element": error.at.element,
-        "subgraph": error.at.subgraph,
+        "offset": error.at().offset,
+        "element": error.at().element,
+        "subgraph": error.at().subgraph,
         "expected": error.expected().to_string(),
         "found": found(error),
         "remedy": error.remedy().to_string(),
@@ -40,7 +40,7 @@ pub fn refused(error: &Error, names: &impl MemberNames) -> Value {
 fn found(error: &Error) -> Value {
     let text = error.code.info().text;
     let Some((_, rest)) = text.split_once('{') else { return Value::Null };
-    let at = &error.at;
+    let at = error.at();
     match rest.split(['}', ':']).next() {
         Some("name") => json!(at.name.to_string()),
         Some("name2") => json!(at.name2.to_string()),

@@ -24,10 +24,10 @@ pub fn assert_placed(error: &Error) {
     if !stated || NO_FILE.contains(&id.as_str()) {
         return;
     }
-    assert!(error.at.member.is_some(), "{id} lacks its member: {error}");
-    assert!(error.at.subgraph.is_some(), "{id} lacks its subgraph: {error}");
+    assert!(error.at().member.is_some(), "{id} lacks its member: {error}");
+    assert!(error.at().subgraph.is_some(), "{id} lacks its subgraph: {error}");
     let whole = WHOLE.contains(&id.as_str()) || id == "S215" || id == "S216";
-    assert!(whole || error.at.element.is_some(), "{id} lacks its element: {error}");
+    assert!(whole || error.at().element.is_some(), "{id} lacks its element: {error}");
     assert!(error.status().number() > 0, "{id} is a success");
     for text in [error.log().to_string(), error.expected().to_string()] {
         assert!(!text.contains('{') && !text.contains('}'), "{id}: {text}");

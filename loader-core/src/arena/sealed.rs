@@ -27,7 +27,7 @@ impl<'m> Head<'m> {
     /// One record.
     #[must_use]
     pub fn get<T: Record>(&self, place: ArenaRef) -> Option<&'m T> {
-        self.slice(place)?.first()
+        T::ref_from_prefix(self.place(place, size_of::<T>())?).ok().map(|(record, _)| record)
     }
 
     /// An array; empty for null.
@@ -63,7 +63,7 @@ impl<'m> Tail<'m> {
     /// One record.
     #[must_use]
     pub fn get<T: Record>(&self, place: TailRef) -> Option<&'m T> {
-        self.slice(place, 1)?.first()
+        T::ref_from_bytes(self.place(place, size_of::<T>(), 1)?).ok()
     }
 
     /// An array of `count` records; empty for 0.

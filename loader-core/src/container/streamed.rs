@@ -108,15 +108,19 @@ impl<'a, 'm, S: Source> Streamed<'a, 'm, S> {
         let table = self.table;
         let mut events =
             Pass { table, next: MemberId(0), ordinal: 0, first, current: None, wanted: false, visitor };
+        match SMALL {
+            true => self.walk(&mut Shared(&mut events))?,
+            false => self.walk(&mut events)?,
+        }
+        if events.next.0 == table.len() { Ok(()) } else { Err(changed()) }
+    }
+
+    #[inline(never)]
+    fn walk<E: Events>(&mut self, events: &mut E) -> Result<(), Error> {
         let Workspace { input, layers, names, extents } = self.work.reborrow();
         let work = Workspace { input: &mut [], layers, names, extents };
         let mut archive = Archive::new(work, &self.limits);
-        if SMALL {
-            payload(self.source, input, self.end, &mut archive, &mut Shared(&mut events))?;
-        } else {
-            payload(self.source, input, self.end, &mut archive, &mut events)?;
-        }
-        if events.next.0 == table.len() { Ok(()) } else { Err(changed()) }
+        payload(self.source, input, self.end, &mut archive, events)
     }
 }
 

@@ -5,9 +5,9 @@ use core::fmt;
 /// Up to `N` bytes of a name from a file, kept losslessly up to the cut.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Name<const N: usize> {
-    bytes: [u8; N],
-    len: u8,
-    cut: bool,
+    pub(super) bytes: [u8; N],
+    pub(super) len: u8,
+    pub(super) cut: bool,
 }
 
 impl<const N: usize> Name<N> {

@@ -4,7 +4,7 @@ use core::fmt;
 
 /// `NRT_STATUS` values that a loader can answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u32)]
+#[repr(u8)]
 pub enum Status {
     /// The load succeeded.
     Success = 0,

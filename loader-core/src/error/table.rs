@@ -35,30 +35,21 @@ pub struct Info {
     pub expected: &'static str,
 }
 
-/// What a program needs of a row.
+/// What a program needs of a row, in four bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    pub(super) letter: char,
     pub(super) number: u16,
+    pub(super) letter: u8,
     pub(super) status: Status,
 }
 
 impl Row {
     /// No variant has this row.
-    pub(super) const NONE: Self = Self { letter: '?', number: 0, status: Status::Failure };
+    pub(super) const NONE: Self = Self { number: 0, letter: b'?', status: Status::Failure };
 
-    pub(super) const fn id(self) -> Id {
-        Id { letter: self.letter, number: self.number }
+    pub(super) fn id(self) -> Id {
+        Id { letter: char::from(self.letter), number: self.number }
     }
-}
-
-/// Line `index` of `texts`.
-pub(super) fn line(texts: &'static str, index: usize) -> &'static str {
-    let mut rest = texts;
-    for _ in 0..index {
-        rest = cut(rest, b'\n').map_or("", |(_, after)| after);
-    }
-    cut(rest, b'\n').map_or("", |(line, _)| line)
 }
 
 /// Declares a layer's enum of codes together with its table.
@@ -79,29 +70,26 @@ macro_rules! codes {
             /// Every code of this layer, in table order.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
+            #[allow(clippy::as_conversions, clippy::char_lit_as_u8, reason = "a letter of ASCII")]
             const ROWS: &'static [$crate::error::table::Row] = &[$($crate::error::table::Row {
-                letter: $letter,
                 number: $number,
+                letter: $letter as u8,
                 status: $crate::error::Status::$status,
             }),*];
-
-            /// What is said of each row, a line each: one string needs no table of pointers.
-            const TEXTS: &'static str = concat!($($text, "\n"),*);
 
             #[allow(clippy::as_conversions, reason = "the number of a variant, from 0")]
             pub(super) fn row(self) -> $crate::error::table::Row {
                 Self::ROWS.get(self as usize).copied().unwrap_or($crate::error::table::Row::NONE)
             }
 
-            /// The table row of this code. Where small code goes before speed, it has neither name nor expectation.
+            /// The table row of this code. Where small code goes before speed, it has no words.
             #[must_use]
             #[allow(clippy::as_conversions, reason = "the number of a variant, from 0")]
             pub fn info(self) -> $crate::error::Info {
                 let row = self.row();
                 let (id, status) = (row.id(), row.status);
                 if $crate::layout::SMALL {
-                    let text = $crate::error::table::line(Self::TEXTS, self as usize);
-                    return $crate::error::Info { id, variant: "", status, text, expected: "" };
+                    return $crate::error::Info { id, variant: "", status, text: "", expected: "" };
                 }
                 let (variant, text, expected) = match self {
                     $(Self::$variant => (stringify!($variant), $text, $expected),)*
@@ -123,14 +111,14 @@ macro_rules! codes {
 pub(super) use codes;
 
 /// A text with its placeholders filled from a place.
-pub(super) struct Template<'a> {
+pub(super) struct Template {
     pub(super) text: &'static str,
-    pub(super) at: &'a At,
+    pub(super) at: At,
 }
 
-impl Template<'_> {
+impl Template {
     fn fill(&self, key: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let At { a, b, c, name, name2, .. } = self.at;
+        let At { a, b, c, name, name2, .. } = &self.at;
         match key {
             "name" => write!(f, "{name}"),
             "name2" => write!(f, "{name2}"),
@@ -148,7 +136,7 @@ impl Template<'_> {
     }
 }
 
-impl fmt::Display for Template<'_> {
+impl fmt::Display for Template {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.text;
         while let Some((before, tail)) = cut(rest, b'{') {

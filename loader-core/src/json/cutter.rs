@@ -170,9 +170,8 @@ impl<'b> Cutter<'b> {
         Ok(self.lexer.offset())
     }
 
-    fn placed(&self, mut error: Error) -> Error {
-        error.at.member = error.at.member.or(self.member);
-        error
+    fn placed(&self, error: Error) -> Error {
+        error.edit(|at| at.member = at.member.or(self.member))
     }
 
     /// `start..at` is the part of `bytes` that belongs to the key or value being gathered.
@@ -459,9 +458,8 @@ impl<'b> Cutter<'b> {
 #[inline(never)]
 fn unique(element: Element<'_>) -> Result<(), Error> {
     let Some((key, offset)) = element.repeated_key() else { return Ok(()) };
-    let mut error = Error::new(Stage::Manifest, ManifestCode::JsonDuplicateKey).offset(offset);
-    error.at.name = key.bytes().collect();
-    Err(error)
+    let error = Error::new(Stage::Manifest, ManifestCode::JsonDuplicateKey).offset(offset);
+    Err(error.edit(|at| at.name = key.bytes().collect()))
 }
 
 /// Refuses a key or value that is longer than the room for it.

@@ -125,8 +125,11 @@ impl<'a> Element<'a> {
     /// Any other kind, `1e999`.
     pub fn f64(self) -> Got<f64> {
         let number = matches!(self.kind(), Kind::Number);
-        let text = core::str::from_utf8(self.text).ok().filter(|_| number);
-        let value = text.and_then(crate::boundary::float);
+        let text = Some(self.text).filter(|_| number);
+        let value = match crate::layout::SMALL {
+            true => text.and_then(super::float::read),
+            false => text.and_then(|text| crate::boundary::float(core::str::from_utf8(text).ok()?)),
+        };
         value.filter(|n| n.is_finite()).ok_or_else(|| self.mismatch("a number"))
     }
 

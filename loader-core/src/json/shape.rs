@@ -112,6 +112,14 @@ impl<'a> Element<'a> {
         crate::boundary::bind(text).ok_or(Unbound::Missing(self.offset()))
     }
 
+    /// Holds the object against a shape without binding it, for fields that are read by getters.
+    ///
+    /// # Errors
+    /// See [`Unbound`].
+    pub fn shaped(self, shape: &Shape) -> Result<(), Unbound> {
+        shape.check(self).map(drop)
+    }
+
     /// The first key, at any depth, that an object in this value has twice, with its offset. Costs
     /// no memory, and time quadratic in the keys of one object (bounded by the element buffer).
     #[must_use]

@@ -295,8 +295,8 @@ impl<'a, 'm, I: Input> Emit<'a, 'm, I> {
     }
 
     fn tail<T: Record>(&mut self, place: TailRef, count: usize) -> Result<&mut [T], Error> {
-        let broken = self.subject.broken("scratch has no place");
-        self.arena.tail_slice_mut::<T>(place, count).ok_or(broken)
+        let slots = self.arena.tail_slice_mut::<T>(place, count);
+        slots.ok_or_else(|| self.subject.broken("scratch has no place"))
     }
 }
 

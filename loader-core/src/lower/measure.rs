@@ -64,8 +64,14 @@ impl<'a, I: Input> Subject<'a, I> {
     }
 
     /// A broken promise of ours. Made before it is known to be needed, so it looks no member up.
-    pub(crate) fn broken(&self, what: &str) -> Error {
-        let error = Error::new(Stage::Lower, LowerCode::Internal).name(what.as_bytes());
+    #[inline(always)]
+    pub(crate) fn broken(&self, what: &'static str) -> Error {
+        self.of_subgraph(Error::internal(Stage::Lower, what))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn of_subgraph(&self, error: Error) -> Error {
         error.subgraph(u8::try_from(self.sg).unwrap_or(u8::MAX))
     }
 

@@ -4,7 +4,7 @@ use super::record::Text;
 use super::verdict::{Rank, Verdict};
 use crate::arena::{Arena, ArenaFull};
 use crate::container::{Member, MemberTable};
-use crate::error::{Error, ManifestCode, Name, Stage, Status};
+use crate::error::{Error, Held, ManifestCode, Name, Stage, Status};
 use crate::json::{self, Element};
 use crate::limits::Limits;
 use crate::policy::Policy;
@@ -22,7 +22,7 @@ pub(crate) struct Build<'a, 'm> {
     /// The subgraph being read, for messages.
     pub(crate) subgraph: Option<u8>,
     /// What a load would refuse the file for before all that comes later, where the reading goes on (tools).
-    pub(crate) gate: Option<Error>,
+    pub(crate) gate: Option<Held>,
 }
 
 /// An error of S2.
@@ -36,6 +36,7 @@ pub(crate) fn full(error: ArenaFull) -> Error {
 }
 
 /// A promise within S2 was broken.
+#[inline(always)]
 pub(crate) fn broken(what: &'static str) -> Error {
     Error::internal(Stage::Manifest, what)
 }
@@ -139,24 +140,24 @@ impl<'m> Build<'_, 'm> {
         let tail = self.arena.tail();
         let (dir, name) = (dir.get(tail), name.get(tail));
         let slash: &[u8] = if dir.is_empty() { b"" } else { b"/" };
-        let mut error = fault(code);
-        error.at.name = dir.iter().chain(slash).chain(name).copied().collect();
-        error
+        fault(code).edit(|at| at.name = dir.iter().chain(slash).chain(name).copied().collect())
     }
 
     /// Adds the document and the subgraph to an error that names none.
-    pub(crate) fn placed(&self, mut error: Error) -> Error {
-        error.at.member = error.at.member.or(self.member);
-        error.at.subgraph = error.at.subgraph.or(self.subgraph);
-        error
+    pub(crate) fn placed(&self, error: Error) -> Error {
+        error.edit(|at| {
+            at.member = at.member.or(self.member);
+            at.subgraph = at.subgraph.or(self.subgraph);
+        })
     }
 
     /// The same; a fault of a document as a whole stands at its first byte.
     pub(crate) fn pointed(&self, error: Error) -> Error {
         let error = self.placed(error);
-        let nowhere = error.at.offset.is_none() && error.at.element.is_none();
+        let at = error.at();
+        let nowhere = at.offset.is_none() && at.element.is_none();
         let of_file = !matches!(error.status(), Status::Resource | Status::Failure);
-        if nowhere && of_file && error.at.member.is_some() {
+        if nowhere && of_file && at.member.is_some() {
             return error.offset(0);
         }
         error
@@ -258,5 +259,5 @@ pub(crate) fn failed(check: u8, error: Error) -> Error {
 
 /// The number that [`failed`] left.
 pub(crate) fn check_of(error: &Error) -> u8 {
-    error.at.element.and_then(|check| u8::try_from(check).ok()).unwrap_or(0)
+    error.at().element.and_then(|check| u8::try_from(check).ok()).unwrap_or(0)
 }

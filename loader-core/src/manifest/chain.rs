@@ -83,7 +83,7 @@ fn run_within<'m, P: Payload<'m>>(
     root.map_err(|error| build.pointed(error)).map_err(|error| match build.gate {
         // A fault of a later manifest was met behind the gate. An arena that is full, or a source that cannot be read,
         // says nothing about the file.
-        Some(gate) if is_of_the_file(&error) => gate,
+        Some(gate) if is_of_the_file(&error) => gate.error(),
         _ => error,
     })
 }
@@ -262,7 +262,7 @@ fn target(
     match gate::arch(arch, &build.policy) {
         Ok(None) => {}
         Ok(Some(note)) => notes.note(build.placed(note)),
-        Err(error) if build.policy.tooling => build.gate = Some(build.pointed(error)),
+        Err(error) if build.policy.tooling => build.gate = Some(build.pointed(error).into()),
         Err(error) => return Err(error),
     }
     Ok(())

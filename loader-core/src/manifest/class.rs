@@ -265,18 +265,32 @@ pub enum DmaOp {
     Transpose = 5,
 }
 
+crate::words::words! {
+    /// Names of operations.
+    OpName {
+        Copy = b"copy",
+        Cast = b"cast",
+        Fma = b"fma",
+        Add = b"add",
+        Min = b"min",
+        Max = b"max",
+        Transpose = b"transpose",
+        TransposeOp = b"transpose_op",
+    }
+}
+
 impl DmaOp {
     /// The operation and cast flag that an `op` string names.
     #[must_use]
     pub fn from_name(name: &[u8]) -> Option<(Self, bool)> {
-        Some(match name {
-            b"copy" => (Self::Copy, false),
-            b"cast" => (Self::Copy, true),
-            b"fma" => (Self::Fma, false),
-            b"add" => (Self::Add, false),
-            b"min" => (Self::Min, false),
-            b"max" => (Self::Max, false),
-            b"transpose" | b"transpose_op" => (Self::Transpose, false),
+        Some(match OpName::of(name) {
+            OpName::Copy => (Self::Copy, false),
+            OpName::Cast => (Self::Copy, true),
+            OpName::Fma => (Self::Fma, false),
+            OpName::Add => (Self::Add, false),
+            OpName::Min => (Self::Min, false),
+            OpName::Max => (Self::Max, false),
+            OpName::Transpose | OpName::TransposeOp => (Self::Transpose, false),
             _ => return None,
         })
     }

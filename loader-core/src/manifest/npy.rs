@@ -43,9 +43,8 @@ impl NpyHead {
             () if offset > size => Name::new(b"past the end"),
             () => return Ok(offset),
         };
-        let mut error = fault(ManifestCode::NumpyHeader).name(name).numbers(u64::from(magic), size);
-        error.at.name2 = found;
-        Err(error)
+        let error = fault(ManifestCode::NumpyHeader).name(name).numbers(u64::from(magic), size);
+        Err(error.edit(|at| at.name2 = found))
     }
 }
 

@@ -5,6 +5,7 @@
 //! the others is in the tail like them.
 
 use crate::arena::{Arena, ArenaFull, Record, Tail, TailRef};
+use crate::bytes::copy;
 use zerocopy::little_endian::U32;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -53,6 +54,13 @@ impl Table {
 
     /// Appends a record and returns its index.
     pub(crate) fn push<T: Record>(&mut self, arena: &mut Arena<'_>, record: T) -> Result<u32, ArenaFull> {
+        self.append(arena, record.as_bytes())
+    }
+
+    /// One copy for all types of records, as for [`Table::find`]; a host's compiler makes one for each.
+    #[cfg_attr(small, inline(never))]
+    #[cfg_attr(not(small), inline(always))]
+    fn append(&mut self, arena: &mut Arena<'_>, record: &[u8]) -> Result<u32, ArenaFull> {
         let full = ArenaFull { needed: usize::MAX, available: arena.available() };
         let index = self.len();
         let (chunk, size, at) = locate(index).ok_or(full)?;
@@ -61,22 +69,32 @@ impl Table {
             if chunk >= NEAR && self.far.is_null() {
                 self.far = arena.alloc_tail::<TailRef>(FAR)?;
             }
-            place = arena.alloc_tail::<T>(wide(size))?;
+            place = arena.alloc_tail::<u8>(wide(size).saturating_mul(record.len()))?;
             *self.slot(arena, chunk).ok_or(full)? = place;
         }
-        let slots = arena.tail_slice_mut::<T>(place, wide(size)).ok_or(full)?;
-        *slots.get_mut(wide(at)).ok_or(full)? = record;
+        let slots = arena.tail_slice_mut::<u8>(place, wide(size).saturating_mul(record.len())).ok_or(full)?;
+        let start = wide(at).saturating_mul(record.len());
+        copy(slots.get_mut(start..).ok_or(full)?, record);
         self.len.set(index.saturating_add(1));
         Ok(index)
     }
 
     /// Record `index`.
     pub(crate) fn get<'m, T: Record>(&self, tail: Tail<'m>, index: u32) -> Option<&'m T> {
+        T::ref_from_bytes(self.find(tail, index, size_of::<T>())?).ok()
+    }
+
+    /// The bytes of record `index`.
+    #[cfg_attr(small, inline(never))]
+    #[cfg_attr(not(small), inline(always))]
+    fn find<'m>(&self, tail: Tail<'m>, index: u32, record: usize) -> Option<&'m [u8]> {
         if index >= self.len() {
             return None;
         }
         let (chunk, size, at) = locate(index)?;
-        tail.slice::<T>(self.chunk(tail, chunk)?, wide(size))?.get(wide(at))
+        let slots = tail.slice::<u8>(self.chunk(tail, chunk)?, wide(size).checked_mul(record)?)?;
+        let start = wide(at).checked_mul(record)?;
+        slots.get(start..start.checked_add(record)?)
     }
 
     /// Record `index` of an unsealed table, to write.

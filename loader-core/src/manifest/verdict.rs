@@ -4,7 +4,7 @@
 //! and key by key (manifests.md §6.3). So faults are collected with the rank of their place in that
 //! order, and the lowest rank wins.
 
-use crate::error::Error;
+use crate::error::{Error, Held};
 
 /// A place in the reference's order of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,16 +56,16 @@ impl Rank {
 /// The fault of the lowest rank so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Verdict {
-    first: Option<(Rank, Error)>,
+    first: Option<(Rank, Held)>,
     /// Refuses nothing by itself.
-    latent: Option<(Rank, Error)>,
+    latent: Option<(Rank, Held)>,
 }
 
 impl Verdict {
     /// Takes a fault; of two with the same rank the first stays.
     pub(crate) fn offer(&mut self, rank: Rank, error: Error) {
         if self.first.is_none_or(|(best, _)| rank < best) {
-            self.first = Some((rank, error));
+            self.first = Some((rank, error.into()));
         }
     }
 
@@ -73,7 +73,7 @@ impl Verdict {
     /// of a file, though tools forgive it.
     pub(crate) fn offer_latent(&mut self, rank: Rank, error: Error) {
         if self.latent.is_none_or(|(best, _)| rank < best) {
-            self.latent = Some((rank, error));
+            self.latent = Some((rank, error.into()));
         }
     }
 
@@ -85,7 +85,7 @@ impl Verdict {
     pub(crate) fn error(&self) -> Option<Error> {
         let (rank, error) = self.first?;
         let before = self.latent.filter(|(latent, _)| *latent < rank);
-        Some(before.map_or(error, |(_, latent)| latent))
+        Some(before.map_or(error, |(_, latent)| latent).error())
     }
 }
 

@@ -147,7 +147,7 @@ pub fn place_explained<'m, P: Payload<'m>, D: Device>(
 
 /// Names the definition of the subgraph that a refusal is about, where nothing closer is known.
 fn with_definition(error: Error, kbins: &Kbins<'_>) -> Error {
-    let kbin = error.at.subgraph.and_then(|index| kbins.kbin(usize::from(index)));
+    let kbin = error.at().subgraph.and_then(|index| kbins.kbin(usize::from(index)));
     error.member_or(kbin.and_then(|kbin| kbin.definition_file()))
 }
 
@@ -369,7 +369,7 @@ fn with_queue(error: Error, kbin: &KbinView<'_>) -> Error {
     if error.code != StageCode::UnknownBlock.into() {
         return error;
     }
-    let queue = usize::try_from(error.at.c).ok().and_then(|position| kbin.queues().nth(position));
+    let queue = usize::try_from(error.at().c).ok().and_then(|position| kbin.queues().nth(position));
     queue.map_or(error, |queue| error.name2(queue.name()))
 }
 
@@ -385,7 +385,10 @@ fn claim<'m, D: Device>(
     shortage: &mut Option<Shortage>,
 ) -> Result<Plan<'m>, Error> {
     let policy = request.policy;
-    let planned = |error: Error| Error { stage: Stage::Plan, ..error };
+    let planned = |mut error: Error| {
+        error.stage = Stage::Plan;
+        error
+    };
     let paging = Paging::new(policy.page_size, policy.contiguous_scratchpad).map_err(planned)?;
     let laid = lay_out(drafts, &paging).map_err(planned)?;
     let [needed, ..] = laid.pages;

@@ -110,7 +110,7 @@ struct Part<'a, 'm> {
 impl Part<'_, '_> {
     /// The error with its block as the place.
     fn located(&self, error: Error, descs: &[Desc]) -> Error {
-        let error = if error.at.name.is_empty() { error.name(self.queue.name()) } else { error };
+        let error = if error.at().name.is_empty() { error.name(self.queue.name()) } else { error };
         let error = error.subgraph(self.rules.core);
         let Some(last) = descs.last() else { return error };
         error.element(last.block_id.get()).member_or(self.kbin.block_file(last))

@@ -38,7 +38,7 @@ impl LoadError {
 
     /// Resolves the member by whoever knows its name.
     pub(super) fn named_by<'n>(mut self, name_of: impl Fn(MemberId) -> Option<&'n [u8]>) -> Self {
-        let member = self.0.error.at.member.and_then(name_of);
+        let member = self.0.error.at().member.and_then(name_of);
         self.0.member = member.map(<[u8]>::to_vec);
         self
     }
@@ -86,7 +86,7 @@ impl LoadError {
 /// Knows the name of the member that the error is about.
 impl MemberNames for LoadError {
     fn name_of(&self, id: MemberId) -> Option<&[u8]> {
-        self.0.member.as_deref().filter(|_| self.0.error.at.member == Some(id))
+        self.0.member.as_deref().filter(|_| self.0.error.at().member == Some(id))
     }
 }
 

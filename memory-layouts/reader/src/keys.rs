@@ -142,7 +142,7 @@ pub const KEYS: &[Key] = &[
         name: "small",
         kind: Kind::Number { least: 0, most: 1, step: 1, rust: "usize" },
         due: Due::Always,
-        what: "1: one copy of each parser for all its users, small tables, refusals without expectation and remedy; 0: a copy for each, fast tables, whole refusals.",
+        what: "1: one copy of each parser for all its users, small tables, errors of four bytes, refusals without words; 0: a copy for each, fast tables, whole refusals.",
     },
     size(
         "memory",

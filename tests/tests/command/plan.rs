@@ -83,7 +83,7 @@ fn attempt(
 
 /// The error says that an arena is too small, and its `needed` is more than there was.
 fn is_truthful(error: &Error) -> bool {
-    error.id().to_string().ends_with("801") && error.at.a > error.at.b
+    error.id().to_string().ends_with("801") && error.at().a > error.at().b
 }
 
 #[test]

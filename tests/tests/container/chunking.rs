@@ -155,7 +155,7 @@ fn names_and_refusal(file: &[u8], piece: usize) -> (Vec<String>, String) {
         reader.feed(piece, &mut names);
     }
     let error = reader.finish(&mut names).unwrap_err();
-    (names.0, format!("{} {}", error.id(), error.at.offset.unwrap_or(0)))
+    (names.0, format!("{} {}", error.id(), error.at().offset.unwrap_or(0)))
 }
 
 /// Found by fuzzing: what lies before damage was delivered or not, depending on the pieces.

@@ -252,7 +252,7 @@ fn driver_k6() {
     let fault = Fault::check(req::MEM_GET_EXTENDED_INFO, 22).unwrap_err();
     assert_eq!(fault.positive(), Some(22));
     let error = loader_core::device::DeviceError::from(fault).at(loader_core::error::Stage::Plan);
-    assert_eq!((error.id().to_string().as_str(), error.at.a), ("D108", 22));
+    assert_eq!((error.id().to_string().as_str(), error.at().a), ("D108", 22));
     assert!(error.to_string().contains("22"));
 }
 

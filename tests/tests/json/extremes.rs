@@ -18,7 +18,7 @@ fn refusal(document: &[u8]) -> String {
 fn a_million_brackets_are_refused_at_the_limit() {
     let deep = "[".repeat(1_000_000);
     let error = parse(deep.as_bytes()).unwrap_err();
-    assert_eq!((error.id().to_string().as_str(), error.at.offset), ("E121", Some(512)));
+    assert_eq!((error.id().to_string().as_str(), error.at().offset), ("E121", Some(512)));
     let deep = format!("{{\"k\":{}{}}}", "[".repeat(511), "]".repeat(511));
     assert!(parse(deep.as_bytes()).is_ok());
 }
@@ -126,7 +126,7 @@ fn errors_say_what_was_found_and_what_was_expected() {
 fn a_document_over_the_cap_is_refused_where_it_passes_it() {
     let limits = Limits { json_bytes: 8, ..Limits::DEFAULT };
     let error = Element::parse(b"[1, 2, 3]", &limits).unwrap_err();
-    assert_eq!((error.id().to_string().as_str(), error.at.b), ("E120", 8));
+    assert_eq!((error.id().to_string().as_str(), error.at().b), ("E120", 8));
     let error = loader_core::json::check_size(b"sg00/def.json", 9, &limits).unwrap_err();
     let text = error.log().to_string();
     assert_eq!(text, "File sg00/def.json size (9) exceeds json parser maximum (8)");

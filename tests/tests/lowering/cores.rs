@@ -58,8 +58,8 @@ fn lowering_t101() {
     assert!(error.log().to_string().starts_with("Failed to resolve remote variables for subgraphs 0 to 1"));
     let sets = vec![Set::base(), Set::base().at(1).var(Var::remote(2, "x", 0, 9))];
     let error = by_hand(sets, &Policy::DEFAULT).unwrap_err();
-    assert_eq!((error.id().to_string().as_str(), error.at.a, error.at.b), ("L701", 0, 1));
-    assert_eq!((error.at.subgraph, error.at.element), (Some(1), Some(2)));
+    assert_eq!((error.id().to_string().as_str(), error.at().a, error.at().b), ("L701", 0, 1));
+    assert_eq!((error.at().subgraph, error.at().element), (Some(1), Some(2)));
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn lowering_t104() {
 fn lowering_t105() {
     let one_core = Policy { lnc: Some(1), ..Policy::DEFAULT };
     let error = by_hand(vec![Set::base(), Set::base().at(1)], &one_core).unwrap_err();
-    assert_eq!((error.id().to_string().as_str(), error.at.a, error.at.b), ("L702", 2, 1));
+    assert_eq!((error.id().to_string().as_str(), error.at().a, error.at().b), ("L702", 2, 1));
     assert_eq!(error.log().to_string(), "Insufficient number of pncs, required 2, available 1");
     assert_eq!(code(vec![Set::base(), Set::base().at(1), Set::base().at(2)]), "L702");
     assert_eq!(code(vec![Set::base(), Set::base()]), "L703");
@@ -242,11 +242,11 @@ fn lowering_t116() {
     let (result, untouched) = run(room - 1);
     let error = result.unwrap_err();
     assert_eq!((error.id().to_string().as_str(), error.status().number()), ("L801", 4));
-    assert_eq!((error.at.a, error.at.b), (dims.needed(), dims.needed() - 8), "arenas count in eights");
+    assert_eq!((error.at().a, error.at().b), (dims.needed(), dims.needed() - 8), "arenas count in eights");
     assert!(untouched);
     for room in (16..room).step_by(8) {
         let (result, untouched) = run(room);
-        assert_eq!((result.unwrap_err().at.a, untouched), (dims.needed(), true));
+        assert_eq!((result.unwrap_err().at().a, untouched), (dims.needed(), true));
     }
 }
 
@@ -301,7 +301,7 @@ fn graphs_out_of_order_and_io_of_two_sizes_are_remarks() {
     first.name = b"sg02".to_vec();
     let lowered = by_hand(vec![first, second], &Policy::DEFAULT).unwrap();
     assert_eq!(lowered.noted("W602").len(), 1);
-    let sizes: Vec<_> = lowered.noted("W605").iter().map(|note| (note.at.a, note.at.b)).collect();
+    let sizes: Vec<_> = lowered.noted("W605").iter().map(|note| (note.at().a, note.at().b)).collect();
     assert_eq!(sizes, [(64, 32)]);
     let kbin = lowered.kbins.kbin(0).unwrap();
     assert_eq!((kbin.subgraph_name(), kbin.dir()), (&b"sg02"[..], &b"sg00"[..]));

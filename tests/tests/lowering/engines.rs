@@ -33,7 +33,7 @@ fn lowering_t12() {
     let pe = lowered.kbins.kbin(0).unwrap().engine(Engine::Pe).unwrap();
     assert_eq!((pe.ninstr, parsed.bytes(pe.blob.unwrap())), (1, &bytes[..]));
     let notes = lowered.noted("W601");
-    assert_eq!((notes.len(), notes[0].at.a), (1, 36));
+    assert_eq!((notes.len(), notes[0].at().a), (1, 36));
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn lowering_t13() {
     let (lowered, parsed) = Package::base().engine("act", json!({"dma": []}), &bytes).lower().unwrap();
     let act = lowered.kbins.kbin(0).unwrap().engine(Engine::Act).unwrap();
     assert_eq!((act.ninstr, parsed.bytes(act.blob.unwrap())), (0, &bytes[..]));
-    assert_eq!(lowered.noted("W601")[0].at.a, 63);
+    assert_eq!(lowered.noted("W601")[0].at().a, 63);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn lowering_t14() {
     let mut input = Working::new(vec![set]);
     let error = lower_input(&input.clone(), &mut input, &Policy::DEFAULT).unwrap_err();
     assert_eq!(error.id().to_string(), "L402");
-    assert_eq!((error.at.a, error.at.b), (0x1_0000_0000, 0xFFFF_FFFF));
+    assert_eq!((error.at().a, error.at().b), (0x1_0000_0000, 0xFFFF_FFFF));
     assert_eq!(
         error.log().to_string(),
         "Instruction size 4294967296 for pe exceeds maximum supported size 4294967295"

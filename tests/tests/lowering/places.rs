@@ -203,19 +203,19 @@ fn every_refusal_of_lowering_has_its_place() {
         let error = refuse(sets, &Policy::DEFAULT);
         assert_eq!((error.id().letter, error.id().number), ('L', code), "{error}");
         // A cut constant and a program are named by their own members.
-        let sg = u32::from(error.at.subgraph.unwrap());
+        let sg = u32::from(error.at().subgraph.unwrap());
         if ![402, 403].contains(&code) {
-            assert_eq!(error.at.member, Some(member_of(sg, file)), "{error}");
+            assert_eq!(error.at().member, Some(member_of(sg, file)), "{error}");
         }
         assert!(sg <= last, "{error}");
         if element.is_some() {
-            assert_eq!(error.at.element, element, "{error}");
+            assert_eq!(error.at().element, element, "{error}");
         }
         *seen.entry(code).or_default() += 1;
     }
     let host = Policy { host_arch: Some(Arch::Mariana), ..Policy::DEFAULT };
     let error = refuse(vec![Set::base()], &host);
-    assert_eq!((error.id().number, error.at.member), (602, Some(member_of(0, FileIn::Graph))));
+    assert_eq!((error.id().number, error.at().member), (602, Some(member_of(0, FileIn::Graph))));
     seen.insert(602, 1);
     seen.insert(two_programs(), 1);
     seen.insert(full(), 1);

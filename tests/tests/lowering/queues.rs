@@ -130,7 +130,7 @@ fn lowering_t64() {
     let mut queue = Queue::new("q", RingType::DATA);
     queue.semaphores = vec![U32::new(1); 33];
     let error = by_hand(queues(2, vec![queue])).unwrap_err();
-    assert_eq!((error.id().to_string().as_str(), error.at.a, error.at.b), ("L302", 33, 32));
+    assert_eq!((error.id().to_string().as_str(), error.at().a, error.at().b), ("L302", 33, 32));
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn lowering_t65() {
     let many = |count: usize| (0..count).map(|n| Queue::new(&format!("q{n:02}"), RingType::DATA)).collect();
     assert!(by_hand(queues(2, many(32))).is_ok());
     let error = by_hand(queues(2, many(33))).unwrap_err();
-    assert_eq!((error.id().to_string().as_str(), error.at.a, error.at.b), ("L301", 33, 32));
+    assert_eq!((error.id().to_string().as_str(), error.at().a, error.at().b), ("L301", 33, 32));
     let package = (0..33).fold(Package::base(), |package, n| {
         package.queue(&format!("q{n:02}"), json!({"type": "data", "owner": "pool"}))
     });
@@ -188,7 +188,7 @@ fn lowering_t68() {
 fn lowering_t69() {
     assert_eq!(descs("sunda", json!([desc(json!({"from": "nope"}))])).code(), "E373");
     let error = by_hand(moves(2, vec![Move::copy(0, 2, 64)])).unwrap_err();
-    assert_eq!((error.id().to_string().as_str(), error.at.a, error.at.element), ("L208", 2, Some(0)));
+    assert_eq!((error.id().to_string().as_str(), error.at().a, error.at().element), ("L208", 2, Some(0)));
     assert_eq!(code(by_hand(moves(2, vec![Move::copy(9, 1, 64)]))), "L208");
 }
 
@@ -390,7 +390,7 @@ fn blocks_have_dense_ids() {
     let mut set = moves(2, vec![Move::copy(0, 1, 64)]);
     set.blocks.push(DmaBlock::new(2, 0, vec![Move::copy(0, 1, 64)]));
     let error = by_hand(set.clone()).unwrap_err();
-    assert_eq!((error.id().to_string().as_str(), error.at.a, error.at.element), ("L314", 2, Some(1)));
+    assert_eq!((error.id().to_string().as_str(), error.at().a, error.at().element), ("L314", 2, Some(1)));
     set.blocks[1].id = 0;
     assert_eq!(code(by_hand(set.clone())), "L314");
     (set.blocks[0].id, set.blocks[1].id) = (1, 0);
@@ -416,7 +416,7 @@ fn hardware_queues_and_names_are_bounded() {
     let many: Vec<_> = (0..11).map(wide).collect();
     assert!(by_hand(queues(2, many.clone())).is_ok());
     let error = by_hand(queues(2, [many, vec![Queue::new("z", RingType::DATA)]].concat())).unwrap_err();
-    assert_eq!((error.id().to_string().as_str(), error.at.a, error.at.b), ("L313", 177, 176));
+    assert_eq!((error.id().to_string().as_str(), error.at().a, error.at().b), ("L313", 177, 176));
     let long = "q".repeat(256);
     assert_eq!(code(by_hand(queues(2, vec![Queue::new(&long, RingType::DATA)]))), "L105");
     let mut dynamic = Queue::new("q", RingType::DATA);

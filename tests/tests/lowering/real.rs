@@ -173,7 +173,7 @@ fn try_in(parsed: &Parsed, memory: &mut [u8]) -> Result<Vec<u8>, (u64, u64)> {
         Ok(kbins) => Ok(Sha256::digest(kbins.head().bytes()).to_vec()),
         Err(error) => {
             assert_eq!((error.id().to_string().as_str(), arena.mark()), ("L801", mark));
-            Err((error.at.a, error.at.b))
+            Err((error.at().a, error.at().b))
         }
     }
 }

@@ -204,7 +204,7 @@ fn lowering_t92() {
     };
     assert!(functions(18).lower().is_ok());
     let error = functions(19).refused();
-    assert_eq!((error.id().to_string().as_str(), error.at.a, error.at.b), ("L505", 19, 18));
+    assert_eq!((error.id().to_string().as_str(), error.at().a, error.at().b), ("L505", 19, 18));
 }
 
 /// A host with the extended-ISA library.

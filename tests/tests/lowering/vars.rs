@@ -58,7 +58,7 @@ fn lowering_t21() {
 fn lowering_t22() {
     let package = Package::base().var("x", json!({"type": "tmp-buf", "size": 4, "var_id": 3}));
     let error = package.refused();
-    assert_eq!((code(&error).as_str(), error.at.a, error.at.b), ("E303", 3, 3));
+    assert_eq!((code(&error).as_str(), error.at().a, error.at().b), ("E303", 3, 3));
     let error = refused(Var::new(3, "x", VarClass::TmpBuf, 4));
     assert_eq!(code(&error), "L202");
     assert_eq!(error.log().to_string(), "Unexpected var_ids set! max=3, size=3");
@@ -72,7 +72,7 @@ fn lowering_t23() {
     let set =
         Set::base().var(Var::new(1, "x", VarClass::TmpBuf, 4)).var(Var::new(3, "y", VarClass::TmpBuf, 4));
     let error = by_hand(set, &Policy::DEFAULT).unwrap_err();
-    assert_eq!((code(&error).as_str(), error.at.element), ("L203", Some(1)));
+    assert_eq!((code(&error).as_str(), error.at().element), ("L203", Some(1)));
     let set = Set::base().var(Var::new(2, "out", VarClass::TmpBuf, 4));
     assert_eq!(code(&by_hand(set, &Policy::DEFAULT).unwrap_err()), "L203");
 }
@@ -100,7 +100,7 @@ fn lowering_t24() {
 #[test]
 fn lowering_t25() {
     let error = with(json!({"type": "input", "size": 4, "alignment": 48})).refused();
-    assert_eq!((code(&error).as_str(), error.at.a), ("E313", 48));
+    assert_eq!((code(&error).as_str(), error.at().a), ("E313", 48));
     let mut var = Var::new(2, "x", VarClass::Input, 4);
     var.alignment = 48;
     let error = refused(var);
@@ -130,7 +130,7 @@ fn lowering_t28() {
     let mut var = Var::new(2, "x", VarClass::TmpBuf, 4);
     var.dtype = b"abcdefghijklmnop".to_vec();
     let error = refused(var);
-    assert_eq!((code(&error).as_str(), error.at.a, error.at.b), ("L205", 16, 15));
+    assert_eq!((code(&error).as_str(), error.at().a, error.at().b), ("L205", 16, 15));
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn lowering_t32() {
 fn lowering_t33() {
     assert_eq!(with(json!({"type": "virtual", "size": 1, "backing_variable_off": u64::MAX})).code(), "E322");
     let error = refused(Var::scratch(2, "x", u64::MAX, 1));
-    assert_eq!((code(&error).as_str(), error.at.a, error.at.b), ("L209", u64::MAX, 1));
+    assert_eq!((code(&error).as_str(), error.at().a, error.at().b), ("L209", u64::MAX, 1));
     let half = (1 << 63) - 8;
     let mut other = Var::scratch(3, "y", half, 8);
     other.backing = Some(loader_core::manifest::Backing::Local);
@@ -203,7 +203,7 @@ fn lowering_t34() {
 fn lowering_t35() {
     let error = with(json!({"type": "virtual", "size": 4, "backing_buf": "bogus"})).refused();
     assert!(error.id().letter == 'E' && error.status().number() == 2, "{error}");
-    assert_eq!(error.at.element, Some(2));
+    assert_eq!(error.at().element, Some(2));
 }
 
 #[test]
@@ -317,14 +317,14 @@ fn lowering_t45() {
     let mut var = Var::pointer(2, "x", 1);
     var.size = Some(4);
     let error = refused(var);
-    assert_eq!((code(&error).as_str(), error.at.a), ("L207", 4));
+    assert_eq!((code(&error).as_str(), error.at().a), ("L207", 4));
 }
 
 #[test]
 fn lowering_t46() {
     assert_eq!(with(json!({"type": "pointer", "size": 8, "referenced_var_id": 3})).code(), "E323");
     let error = refused(Var::pointer(2, "x", 3));
-    assert_eq!((code(&error).as_str(), error.at.a, error.at.element), ("L208", 3, Some(2)));
+    assert_eq!((code(&error).as_str(), error.at().a, error.at().element), ("L208", 3, Some(2)));
     let mut list = Var::new(2, "x", VarClass::List, 0).with(DetailIn::List { len: 2 });
     list.list = vec![1, 9];
     assert_eq!(code(&refused(list)), "L208");
@@ -385,8 +385,8 @@ fn lowering_t51() {
 #[test]
 fn pointers_do_not_form_chains() {
     let error = refused(Var::pointer(2, "x", 2));
-    assert_eq!((code(&error).as_str(), error.at.element), ("L212", Some(2)));
+    assert_eq!((code(&error).as_str(), error.at().element), ("L212", Some(2)));
     let set = Set::base().var(Var::pointer(2, "x", 3)).var(Var::pointer(3, "y", 2));
     let error = by_hand(set, &Policy::DEFAULT).unwrap_err();
-    assert_eq!((code(&error).as_str(), error.at.element), ("L211", Some(2)));
+    assert_eq!((code(&error).as_str(), error.at().element), ("L211", Some(2)));
 }

@@ -38,7 +38,7 @@ fn with_remote(name: &str, entry: Value) -> Tree {
 fn refused(tree: &Tree, graph: u8) -> (String, String) {
     let (error, text) = *load(tree).unwrap_err();
     complete(&error, &text);
-    assert_eq!((error.at.subgraph, error.at.element), (Some(graph), Some(8)), "{text}");
+    assert_eq!((error.at().subgraph, error.at().element), (Some(graph), Some(8)), "{text}");
     assert!(text.contains(&format!("sg0{graph}/def.json")), "{text}");
     (error.id().to_string(), error.log().to_string())
 }
@@ -104,7 +104,7 @@ fn pointers_are_refused_by_kind() {
     ] {
         let (error, text) = *load(&tree).unwrap_err();
         complete(&error, &text);
-        let found = (error.id().to_string(), error.at.element, error.log().to_string());
+        let found = (error.id().to_string(), error.at().element, error.log().to_string());
         assert_eq!(found, (expected.to_owned(), Some(element), log.to_owned()));
     }
 }

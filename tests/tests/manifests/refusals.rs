@@ -167,7 +167,7 @@ fn a_fault_of_an_earlier_subgraph_goes_first() {
     tree.apply(&set(POOL, "/dma/0/desc/0/op", json!("xor")));
     let outcome = load(&tree);
     assert_eq!(code(&outcome), "E372");
-    assert_eq!(outcome.unwrap_err().0.at.subgraph, Some(0));
+    assert_eq!(outcome.unwrap_err().0.at().subgraph, Some(0));
 }
 
 #[test]

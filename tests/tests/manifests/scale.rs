@@ -149,7 +149,7 @@ fn every_arena_is_either_enough_or_cleanly_too_small() {
                 let (error, text) = *refused;
                 assert!(matches!(error.id().to_string().as_str(), "E801" | "C801"), "{text}");
                 assert_eq!(enough, None, "a larger arena is enough too");
-                let (needed, available) = (error.at.a, error.at.b);
+                let (needed, available) = (error.at().a, error.at().b);
                 assert!(needed > available, "{text}");
             }
         }

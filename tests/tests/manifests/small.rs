@@ -150,8 +150,8 @@ pub(crate) fn complete(error: &Error, text: &str) {
     let Code::Manifest(code) = error.code else { return };
     // Without `neff.json` there is no document to point into, and memory runs out anywhere.
     let nowhere = code == ManifestCode::GraphMissing || code == ManifestCode::ArenaFull;
-    assert!(nowhere || error.at.member.is_some(), "no member: {text}");
-    assert!(nowhere || error.at.offset.is_some() || error.at.element.is_some(), "no place: {text}");
+    assert!(nowhere || error.at().member.is_some(), "no member: {text}");
+    assert!(nowhere || error.at().offset.is_some() || error.at().element.is_some(), "no place: {text}");
     assert!(!error.expected().to_string().is_empty(), "nothing expected: {text}");
     assert!([2, 4, 9].contains(&error.status().number()), "status: {text}");
     let gaps = ["{name", "{a}", "{b}", "{c}", "  "];

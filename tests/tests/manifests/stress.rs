@@ -118,5 +118,5 @@ fn a_million_variables_and_one_too_many() {
 fn a_var_id_twice() {
     let tree = changed(&[set(DEF, "/var/l/var_id", json!(6))]);
     let (error, text) = *load(&tree).unwrap_err();
-    assert_eq!((error.id().to_string().as_str(), error.at.element), ("E321", Some(7)), "{text}");
+    assert_eq!((error.id().to_string().as_str(), error.at().element), ("E321", Some(7)), "{text}");
 }

@@ -51,7 +51,7 @@ fn strict_json_refuses_a_key_twice_wherever_it_stands() {
             let (error, text) = *strict(&tree, mode).unwrap_err();
             assert_eq!(error.id().to_string(), "E122", "{what} {mode:?}: {text}");
             complete(&error, &text);
-            assert!(error.at.offset.is_some_and(|offset| offset > 0), "{what}: {text}");
+            assert!(error.at().offset.is_some_and(|offset| offset > 0), "{what}: {text}");
         }
     }
 }

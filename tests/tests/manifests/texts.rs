@@ -10,7 +10,7 @@ const DESC: &str = "/dma/0/desc/0";
 /// The message of the refusal, with where it points in its member.
 fn refused(ops: &[Value]) -> (String, u64) {
     let (error, text) = *load(&changed(ops)).unwrap_err();
-    (text, error.at.offset.unwrap_or(u64::MAX))
+    (text, error.at().offset.unwrap_or(u64::MAX))
 }
 
 fn log(ops: &[Value]) -> String {

@@ -24,13 +24,13 @@ fn a_payload_shorter_than_its_entry_says_is_refused() {
         let hand = stated(size);
         let member = hand.set.vars[1].detail;
         let error = refused(hand, "S214");
-        assert_eq!((error.at.a, error.at.b, error.at.subgraph), (60, needed, Some(0)));
-        assert!(format!("{member:?}").contains(&format!("{:?}", error.at.member.unwrap())));
+        assert_eq!((error.at().a, error.at().b, error.at().subgraph), (60, needed, Some(0)));
+        assert!(format!("{member:?}").contains(&format!("{:?}", error.at().member.unwrap())));
     }
     // Nothing at all in the file.
     let mut empty = Hand::cayman().constant("w", &[], 0).var("out", VarClass::Output, 4);
     empty.set.vars[1].size = Some(64);
-    assert_eq!(refused(empty, "S214").at.a, 0);
+    assert_eq!(refused(empty, "S214").at().a, 0);
     // A longer payload is loaded as it is (manifests.md §7.7), as is one of the stated size.
     for size in [0, 59, 60] {
         let mut rig = Rig::new(Arch::Cayman);
@@ -64,9 +64,9 @@ fn a_semaphore_is_one_of_its_core() {
                     audit::check(&rig, &[&loaded]);
                 }
                 Err(error) => {
-                    assert_eq!((error.id().to_string().as_str(), error.at.a), (code, u64::from(number)));
+                    assert_eq!((error.id().to_string().as_str(), error.at().a), (code, u64::from(number)));
                     assert_eq!(
-                        (error.at.member, error.at.element),
+                        (error.at().member, error.at().element),
                         (Some(member_of(0, file)), Some(element))
                     );
                     assert!(rig.log().is_empty(), "before any device call");
@@ -104,9 +104,9 @@ fn a_branch_leads_to_a_slot_of_the_image() {
     let on = |stream: &[[u8; 64]]| base().stream(Engine::Pe, stream);
     // Behind the last slot of the last function.
     let error = refused(on(&[nop, branch(5), named(0xD1, b"g"), nop, label(5)]), "S516");
-    assert_eq!((error.at.a, error.at.name2.to_string().as_str()), (1, "label"));
+    assert_eq!((error.at().a, error.at().name2.to_string().as_str()), (1, "label"));
     let error = refused(on(&[nop, named(0xD3, b"g"), named(0xD1, b"g")]), "S516");
-    assert_eq!((error.at.a, error.at.name2.to_string().as_str()), (1, "g"));
+    assert_eq!((error.at().a, error.at().name2.to_string().as_str()), (1, "g"));
     // At the end of the main code the postamble follows, behind an empty function another one.
     image(&mut Rig::new(Arch::Cayman), on(&[nop, branch(5), label(5)]), Engine::Pe);
     let two = [nop, named(0xD3, b"g"), named(0xD1, b"g"), named(0xD1, b"h"), nop];
@@ -117,7 +117,7 @@ fn a_branch_leads_to_a_slot_of_the_image() {
         let mut rig = Rig::new(Arch::Cayman);
         rig.policy.postamble_slots = 0;
         let error = load_on(&mut rig, on(&stream)).unwrap_err();
-        assert_eq!((error.id().to_string().as_str(), error.at.a), ("S516", 1));
+        assert_eq!((error.id().to_string().as_str(), error.at().a), ("S516", 1));
     }
 }
 
@@ -126,7 +126,7 @@ fn a_branch_names_its_label_with_all_its_bits() {
     let on = |id| base().stream(Engine::Pe, &[plain(0xA0), label(5), branch(id), plain(0xA0)]);
     image(&mut Rig::new(Arch::Cayman), on(5), Engine::Pe);
     let error = refused(on(1 << 32 | 5), "S507");
-    assert_eq!((error.at.a, error.at.element), (2, Some(2)));
+    assert_eq!((error.at().a, error.at().element), (2, Some(2)));
 }
 
 #[test]
@@ -134,11 +134,11 @@ fn a_second_definition_is_named_by_its_own_slot() {
     let nop = plain(0xA0);
     let labels = [label(4), nop, label(5), nop, branch(5), label(5), nop];
     let error = refused(base().stream(Engine::Act, &labels), "S515");
-    assert_eq!((error.at.a, error.at.element), (5, Some(5)));
+    assert_eq!((error.at().a, error.at().element), (5, Some(5)));
     let functions =
         [named(0xD3, b"g"), named(0xD1, b"f"), nop, named(0xD1, b"g"), nop, nop, named(0xD1, b"g"), nop];
     let error = refused(base().stream(Engine::Act, &functions), "S515");
-    assert_eq!((error.at.a, error.at.name2.to_string().as_str()), (6, "g"));
+    assert_eq!((error.at().a, error.at().name2.to_string().as_str()), (6, "g"));
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn functions_of_libraries_are_counted() {
     for (counts, sum) in [(&[98][..], 98), (&[50, 48][..], 98), (&[127][..], 127)] {
         let mut rig = Rig::new(Arch::Sunda);
         let error = load_on(&mut rig, sunda(counts)).unwrap_err();
-        assert_eq!((error.id().to_string().as_str(), error.at.a, error.at.b), ("S216", sum, 97));
+        assert_eq!((error.id().to_string().as_str(), error.at().a, error.at().b), ("S216", sum, 97));
         assert!(rig.log().is_empty());
     }
     // Functions of the extended instruction set have a limit of their own (lowering.md G-9).

@@ -113,7 +113,7 @@ fn preconditions_of_collectives() {
         hand.set.num_streams = streams;
         let error = load_on(&mut Rig::new(Arch::Cayman), hand).err();
         let expected = (!what.is_empty()).then(|| ("S514".to_owned(), what.to_owned()));
-        let found = error.as_ref().map(|error| (error.id().to_string(), error.at.name2.to_string()));
+        let found = error.as_ref().map(|error| (error.id().to_string(), error.at().name2.to_string()));
         assert_eq!(found, expected, "{error:?}");
     }
     refused(base().stream(Engine::Pe, &[on_chip(1 << 32)]), "S205");

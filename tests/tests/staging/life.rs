@@ -81,7 +81,7 @@ fn staging_t63() {
     let errors = rig.sweep(|rig| load(rig, vec![simple(1), simple(2)]));
     assert!(errors.len() > 40);
     assert!(errors.iter().all(|error| error.status().number() == 1), "{errors:?}");
-    let by_core = |core| errors.iter().filter(|error| error.at.subgraph == Some(core)).count();
+    let by_core = |core| errors.iter().filter(|error| error.at().subgraph == Some(core)).count();
     assert!(by_core(0) > 10 && by_core(1) > 10);
 }
 
@@ -95,7 +95,7 @@ fn a_core_that_fails_is_named() {
         loader.device().set_faults(Faults::one(Fault::Core(core)));
         let error =
             loader.load(&file, &mut memory, &LoadOptions { threads, ..LoadOptions::default() }).unwrap_err();
-        assert_eq!(error.at.subgraph, Some(core as u8), "{error}");
+        assert_eq!(error.at().subgraph, Some(core as u8), "{error}");
         assert_eq!(loader.device().hash(), before);
     }
     loader.device().set_faults(Faults::NONE);
@@ -134,7 +134,7 @@ fn staging_t69() {
         let mut rig = Rig::new(Arch::Cayman);
         let error = rig.load_kbins(&wrong, members).unwrap_err();
         assert_eq!((error.id().to_string().as_str(), error.status().number()), (code, 1), "{error}");
-        assert_eq!(error.at.subgraph, Some(1));
+        assert_eq!(error.at().subgraph, Some(1));
         assert!(rig.log().is_empty(), "before any device call");
         audit::empty(&rig);
     }

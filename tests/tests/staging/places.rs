@@ -31,7 +31,7 @@ fn refuse(rig: &mut Rig, hand: Hand) -> Error {
 
 /// Code, member, element and subgraph.
 fn place(error: &Error) -> (String, Option<MemberId>, Option<u32>, Option<u8>) {
-    (error.id().to_string(), error.at.member, error.at.element, error.at.subgraph)
+    (error.id().to_string(), error.at().member, error.at().element, error.at().subgraph)
 }
 
 const POOL: FileIn = FileIn::Part(BlockSource::Engine(Engine::Pool));
@@ -58,7 +58,7 @@ fn a_block_is_named_by_its_file_and_id() {
     rig.limits = Limits { ring_entries: 1, ..Limits::DEFAULT };
     let second = with(good().remove(0));
     let error = refuse(&mut rig, second.clone());
-    assert_eq!((place(&error), error.at.a), (at("S410", POOL, 1), 1));
+    assert_eq!((place(&error), error.at().a), (at("S410", POOL, 1), 1));
     let mut rig = Rig::new(Arch::Cayman);
     rig.policy.strict = true;
     let cast = neffload_tests::lowering::handmade::Move { cast: true, ..good().remove(0) };
@@ -125,7 +125,10 @@ fn a_scratchpad_with_too_many_pages_names_the_variable_that_reaches_furthest() {
     let hand = base(RingType::DATA).scratch("low", 0, 64).scratch("high", 1 << 50, 64).scratch("mid", 64, 64);
     let error = refuse(&mut Rig::new(Arch::Cayman), hand);
     assert_eq!(place(&error), at("L907", FileIn::DEFINITION, 5));
-    assert_eq!((error.at.name.to_string().as_str(), error.at.a, error.at.b), ("high", (1 << 21) + 1, 1024));
+    assert_eq!(
+        (error.at().name.to_string().as_str(), error.at().a, error.at().b),
+        ("high", (1 << 21) + 1, 1024)
+    );
 }
 
 #[test]
@@ -136,5 +139,5 @@ fn a_device_that_is_too_small_names_the_variable() {
     assert_eq!(error.id().letter, 'D', "{error}");
     let (_, member, element, subgraph) = place(&error);
     assert_eq!((member, element, subgraph), (Some(member_of(0, FileIn::DEFINITION)), Some(4), Some(0)));
-    assert_eq!(error.at.name2.to_string(), "huge");
+    assert_eq!(error.at().name2.to_string(), "huge");
 }

@@ -29,8 +29,10 @@ fn remarks(slots: &[[u8; 64]]) -> Vec<(String, u64, Option<u32>)> {
     loaded.plan.core(0).unwrap().check_triggers(&mut notes);
     let kept = notes.kept().iter();
     kept.map(|note| {
-        assert!(note.at.member.is_some() && note.at.subgraph == Some(0) && note.at.name.as_bytes() == b"q");
-        (note.id().to_string(), note.at.a, note.at.element)
+        assert!(
+            note.at().member.is_some() && note.at().subgraph == Some(0) && note.at().name.as_bytes() == b"q"
+        );
+        (note.id().to_string(), note.at().a, note.at().element)
     })
     .collect()
 }

@@ -197,7 +197,7 @@ fn staging_t40() {
         }
         assert!(out[16..].iter().all(|entry| *entry == Entry::default()), "and no more");
         let error = dump(&real, 8, half, DevAddr(0x5000), &mut out).unwrap_err();
-        assert_eq!((error.id().to_string().as_str(), error.at.a, error.at.b), ("S416", 10, 8));
+        assert_eq!((error.id().to_string().as_str(), error.at().a, error.at().b), ("S416", 10, 8));
     }
 }
 

@@ -40,7 +40,7 @@ fn unknown_operands_are_listed() {
             rig.policy.strict = true;
             let error = load_on(&mut rig, base().stream(Engine::Pool, &stream)).unwrap_err();
             assert_eq!(error.id().to_string(), "S508");
-            assert_eq!((error.at.a, error.at.b, error.at.c), (0, u64::from(marker), 0xD4), "{error}");
+            assert_eq!((error.at().a, error.at().b, error.at().c), (0, u64::from(marker), 0xD4), "{error}");
         }
     }
 }
@@ -69,7 +69,7 @@ fn staging_t54() {
     rig.policy.strict = true;
     let error = load_on(&mut rig, base().stream(Engine::Dve, &stream)).unwrap_err();
     assert_eq!(error.id().to_string(), "S506");
-    assert_eq!((error.at.a, error.at.b, error.at.name.to_string().as_str()), (1, 0xDE, "dve"));
+    assert_eq!((error.at().a, error.at().b, error.at().name.to_string().as_str()), (1, 0xDE, "dve"));
     assert!(rig.log().is_empty());
     let mut rig = Rig::new(Arch::Cayman);
     let (loaded, slots) = image(&mut rig, base().stream(Engine::Dve, &stream), Engine::Dve);
@@ -91,7 +91,7 @@ fn strict_names_the_first_slot_and_refuses_what_is_approximate() {
     // The act stream comes first in the file, the pe stream first among engines.
     let two = base().stream(Engine::Act, &[plain(0xDE)]).stream(Engine::Pe, &[plain(0xA0), plain(0xC5)]);
     let error = refused_as(two, "S506");
-    assert_eq!((error.at.name.to_string().as_str(), error.at.a, error.at.b), ("pe", 1, 0xC5));
+    assert_eq!((error.at().name.to_string().as_str(), error.at().a, error.at().b), ("pe", 1, 0xC5));
     // A slot goes before a table, a table alone is refused too (R37), and nothing else is.
     let table = |mut hand: Hand| {
         let blob = hand.member(&pattern(64, 1));
@@ -151,7 +151,7 @@ fn only_if_allowed(hand: Hand, code: &str, second: u64) {
         place(&mut members, &kbins, &device, &request, &mut pages, &mut arena).map(|plan| plan.len())
     };
     let error = place_with(Policy::DEFAULT).unwrap_err();
-    assert_eq!((error.id().to_string().as_str(), error.at.b), (code, second));
+    assert_eq!((error.id().to_string().as_str(), error.at().b), (code, second));
     let remedy = error.remedy().to_string();
     assert!(remedy.contains("--allow-opaque"), "{remedy}");
     assert_eq!(device.sim.operations(), 0, "before the first allocation");

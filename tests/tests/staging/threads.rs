@@ -90,7 +90,7 @@ fn staging_t64() {
         Ok(())
     };
     let error = refused_by(hook, LoadOptions::default());
-    assert_eq!((error.id().to_string().as_str(), error.at.subgraph), ("D106", Some(1)));
+    assert_eq!((error.id().to_string().as_str(), error.at().subgraph), ("D106", Some(1)));
     assert!(slow_writes.load(Ordering::SeqCst) > 5, "core 0 was built to its end");
 }
 
@@ -106,7 +106,7 @@ fn staging_t65() {
         Err(DeviceError::Io(5))
     };
     let error = refused_by(hook, LoadOptions::default());
-    assert_eq!((error.status().number(), error.at.subgraph), (1, Some(0)), "by core, not by time");
+    assert_eq!((error.status().number(), error.at().subgraph), (1, Some(0)), "by core, not by time");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn staging_t66() {
         Ok(())
     };
     let error = refused_by(hook, LoadOptions::default());
-    assert_eq!((error.id().to_string().as_str(), error.at.subgraph), ("S604", Some(1)));
+    assert_eq!((error.id().to_string().as_str(), error.at().subgraph), ("S604", Some(1)));
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn staging_t67() {
         Ok(())
     };
     let error = refused_by(hook, LoadOptions { worker: impossible, ..LoadOptions::default() });
-    assert_eq!((error.id().to_string().as_str(), error.at.subgraph), ("S604", Some(1)));
+    assert_eq!((error.id().to_string().as_str(), error.at().subgraph), ("S604", Some(1)));
     assert!(writes.load(Ordering::SeqCst) > 5, "core 0 was built all the same");
 }
 

@@ -73,7 +73,7 @@ fn the_first_error_is_the_one_of_the_first_core_in_every_order() {
             loader.device().set_faults(faults);
             let error = case.load(&loader, &mut memory, &options(2)).err().unwrap();
             let at = format!("{} seed {seed}: {error}", case.name);
-            assert_eq!(error.at.subgraph.map(usize::from), Some(first), "{at}");
+            assert_eq!(error.at().subgraph.map(usize::from), Some(first), "{at}");
             assert_eq!(error.status().number(), 1, "{at}");
             loader.device().judge_unchanged(&before).unwrap_or_else(|violation| panic!("{at}: {violation}"));
             loader.device().set_faults(Faults::NONE);
@@ -97,7 +97,7 @@ fn one_failure_in_every_order_leaves_nothing() {
             loader.device().set_delays(Some(seed));
             loader.device().set_faults(Faults::one(Fault::Operation(k)));
             let error = case.load(&loader, &mut memory, &options(2)).err().unwrap();
-            assert!(error.at.subgraph.is_some(), "{} seed {seed}: {error}", case.name);
+            assert!(error.at().subgraph.is_some(), "{} seed {seed}: {error}", case.name);
             loader.device().judge_unchanged(&before).unwrap();
             loader.device().judge_idle(&Claims::default()).unwrap();
             total += 1;

@@ -7,6 +7,7 @@ use super::sparse::CommaList;
 use super::special::Special;
 use super::{split, wide};
 use crate::error::{ContainerCode, Error};
+use crate::words::words;
 
 /// Longest line.
 const LINE: u64 = 99_999_999;
@@ -43,24 +44,52 @@ enum Key {
     Other,
 }
 
+words! {
+    /// Keys of records.
+    Word {
+        Path = b"path",
+        Linkpath = b"linkpath",
+        Size = b"size",
+        Hdrcharset = b"hdrcharset",
+        Uid = b"uid",
+        Gid = b"gid",
+        SCHILYDev = b"SCHILY.dev",
+        SCHILYIno = b"SCHILY.ino",
+        SCHILYNlink = b"SCHILY.nlink",
+        Mtime = b"mtime",
+        Atime = b"atime",
+        Ctime = b"ctime",
+        SCHILYRealsize = b"SCHILY.realsize",
+        GNUSparseName = b"GNU.sparse.name",
+        GNUSparseRealsize = b"GNU.sparse.realsize",
+        GNUSparseSize = b"GNU.sparse.size",
+        GNUSparseMajor = b"GNU.sparse.major",
+        GNUSparseMinor = b"GNU.sparse.minor",
+        GNUSparseNumblocks = b"GNU.sparse.numblocks",
+        GNUSparseOffset = b"GNU.sparse.offset",
+        GNUSparseNumbytes = b"GNU.sparse.numbytes",
+        GNUSparseMap = b"GNU.sparse.map",
+    }
+}
+
 fn key(name: &[u8]) -> Key {
-    match name {
-        b"path" => Key::Path,
-        b"linkpath" => Key::LinkPath,
-        b"size" => Key::Size,
-        b"hdrcharset" => Key::Charset,
-        b"uid" | b"gid" | b"SCHILY.dev" | b"SCHILY.ino" | b"SCHILY.nlink" => Key::Number,
-        b"mtime" | b"atime" | b"ctime" => Key::Time,
-        b"SCHILY.realsize" => Key::SchilyRealSize,
-        b"GNU.sparse.name" => Key::SparseName,
-        b"GNU.sparse.realsize" => Key::RealSize,
-        b"GNU.sparse.size" => Key::SparseSize,
-        b"GNU.sparse.major" => Key::Major,
-        b"GNU.sparse.minor" => Key::Minor,
-        b"GNU.sparse.numblocks" => Key::Blocks,
-        b"GNU.sparse.offset" => Key::Offset,
-        b"GNU.sparse.numbytes" => Key::Bytes,
-        b"GNU.sparse.map" => Key::Map,
+    match Word::of(name) {
+        Word::Path => Key::Path,
+        Word::Linkpath => Key::LinkPath,
+        Word::Size => Key::Size,
+        Word::Hdrcharset => Key::Charset,
+        Word::Uid | Word::Gid | Word::SCHILYDev | Word::SCHILYIno | Word::SCHILYNlink => Key::Number,
+        Word::Mtime | Word::Atime | Word::Ctime => Key::Time,
+        Word::SCHILYRealsize => Key::SchilyRealSize,
+        Word::GNUSparseName => Key::SparseName,
+        Word::GNUSparseRealsize => Key::RealSize,
+        Word::GNUSparseSize => Key::SparseSize,
+        Word::GNUSparseMajor => Key::Major,
+        Word::GNUSparseMinor => Key::Minor,
+        Word::GNUSparseNumblocks => Key::Blocks,
+        Word::GNUSparseOffset => Key::Offset,
+        Word::GNUSparseNumbytes => Key::Bytes,
+        Word::GNUSparseMap => Key::Map,
         _ => Key::Other,
     }
 }

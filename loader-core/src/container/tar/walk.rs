@@ -9,7 +9,7 @@ use super::sparse::{Extent, TextMap};
 use super::special::Special;
 use super::{BLOCK, padding, refuse, split, wide};
 use crate::container::events::{Entry, Events, Kind};
-use crate::error::{ContainerCode, Error};
+use crate::error::{ContainerCode, Error, Held};
 use crate::limits::{Budget, Limits};
 use zerocopy::FromBytes;
 
@@ -31,7 +31,7 @@ enum Step {
     /// The body of an `L` (`keep`) or `K` record.
     Long { left: u64, keep: bool, fill: u64 },
     /// The body of an `x` record. The reference reads all of it before it looks, so a fault in it waits.
-    Pax { records: Records, left: u64, fill: u64, fault: Option<Error> },
+    Pax { records: Records, left: u64, fill: u64, fault: Option<Held> },
     /// A block that continues the sparse map of the header.
     OldMap,
     /// A sparse map at the start of the body.
@@ -118,7 +118,7 @@ impl<'w> Tar<'w> {
 
     /// Adds where in the archive a fault lies: the member's header for one in its content, else the byte
     /// that was read last. Errors of whoever takes the events are left alone.
-    fn place(&self, mut error: Error) -> Error {
+    fn place(&self, error: Error) -> Error {
         if !super::is_archive_fault(&error) {
             return error;
         }
@@ -126,9 +126,10 @@ impl<'w> Tar<'w> {
             self.step,
             Step::Opened { mapped: true, .. } | Step::Body { .. } | Step::Text { .. } | Step::TextFill { .. }
         );
-        error.at.offset = error.at.offset.or(Some(if content { self.draft.offset } else { self.position }));
-        error.at.element = error.at.element.or(Some(self.entries));
-        error
+        error.edit(|at| {
+            at.offset = at.offset.or(Some(if content { self.draft.offset } else { self.position }));
+            at.element = at.element.or(Some(self.entries));
+        })
     }
 
     /// Takes some bytes; at least one, if there is one.
@@ -194,12 +195,12 @@ impl<'w> Tar<'w> {
         let start = self.position.saturating_sub(records.taken());
         if fault.is_none() {
             let fed = records.feed(piece, &mut self.special);
-            *fault = fed.err().map(|error| error.offset(start.saturating_add(records.line())));
+            *fault = fed.err().map(|error| error.offset(start.saturating_add(records.line())).into());
         }
         if *left == 0 {
             let fill = *fill;
-            let done = fault.map_or_else(|| records.finish(&mut self.special), Err);
-            done.map_err(|error| error.offset(error.at.offset.unwrap_or(start)))?;
+            let done = fault.map_or_else(|| records.finish(&mut self.special), |fault| Err(fault.error()));
+            done.map_err(|error| error.offset(error.at().offset.unwrap_or(start)))?;
             self.skip(fill, true);
         }
         Ok(self.took(piece.len()))

@@ -68,9 +68,11 @@ impl<I: Input> Emit<'_, '_, I> {
     }
 
     fn ids(&mut self, lane: &Lane, instance: u32) -> Result<&mut Cursor, Error> {
-        let broken = self.subject.broken("an instance has no cursor");
+        let subject = self.subject;
         let at = lane.cursor(BlockSource::Definition, instance);
-        self.tail::<Cursor>(lane.cursors, lane.count())?.get_mut(at).ok_or(broken)
+        self.tail::<Cursor>(lane.cursors, lane.count())?
+            .get_mut(at)
+            .ok_or_else(|| subject.broken("an instance has no cursor"))
     }
 
     /// Block ids of an instance are 0 to their number minus 1, each once: a trigger finds its block by id.
@@ -133,9 +135,9 @@ impl<I: Input> Emit<'_, '_, I> {
 
     /// Takes `count` descriptors of a part and returns the first one's number.
     fn advance(&mut self, lane: &Lane, at: usize, count: u32) -> Result<u32, Error> {
-        let broken = self.subject.broken("a part has no cursor");
+        let subject = self.subject;
         let cursors = self.tail::<Cursor>(lane.cursors, lane.count())?;
-        let cursor = cursors.get_mut(at).ok_or(broken)?;
+        let cursor = cursors.get_mut(at).ok_or_else(|| subject.broken("a part has no cursor"))?;
         let first = cursor.desc.get();
         cursor.desc.set(first.saturating_add(count));
         Ok(first)

@@ -132,24 +132,24 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
     }
 
     fn cursor(&mut self, at: &BlockAt, known: &Known) -> Result<&mut Cursor, Error> {
-        let broken = broken(at);
+        let broken = || broken(at);
         let cursors = self.arena.tail_slice_mut::<Cursor>(known.lane.cursors, known.lane.count());
-        cursors.and_then(|cursors| cursors.get_mut(known.cursor)).ok_or(broken)
+        cursors.and_then(|cursors| cursors.get_mut(known.cursor)).ok_or_else(broken)
     }
 
     fn put_access(&mut self, at: &BlockAt, known: &Known, access: &Access) -> Result<ArenaRef, Error> {
-        let broken = broken(at);
+        let broken = || broken(at);
         let cursor = self.cursor(at, known)?;
         let (ap, dim) = (cursor.ap.get(), cursor.dim.get());
         cursor.ap.set(ap.saturating_add(1));
         cursor.dim.set(dim.saturating_add(u32::from(access.dims)));
-        let first = known.lane.dims.nth::<Dim>(dim).ok_or(broken)?;
+        let first = known.lane.dims.nth::<Dim>(dim).ok_or_else(broken)?;
         let dims = ArenaRef { off: first.off, len: U32::new(u32::from(access.dims)) };
-        let slots = self.arena.slice_mut::<Dim>(dims).ok_or(broken)?;
+        let slots = self.arena.slice_mut::<Dim>(dims).ok_or_else(broken)?;
         for ((slot, &size), &step) in slots.iter_mut().zip(access.sizes()).zip(access.steps()) {
             *slot = Dim { size: U64::new(size), step: I64::new(step) };
         }
-        let place = known.lane.aps.nth::<Ap>(ap).ok_or(broken)?;
+        let place = known.lane.aps.nth::<Ap>(ap).ok_or_else(broken)?;
         let record = Ap {
             var_id: U32::new(access.var),
             ndims: access.dims,
@@ -158,7 +158,7 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
             dims,
             ..Ap::default()
         };
-        *self.arena.get_mut::<Ap>(place).ok_or(broken)? = record;
+        *self.arena.get_mut::<Ap>(place).ok_or_else(broken)? = record;
         Ok(place)
     }
 
@@ -168,12 +168,12 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
         if room == 0 {
             return Ok(ArenaRef::NULL);
         }
-        let broken = broken(at);
+        let broken = || broken(at);
         let cursor = self.cursor(at, known)?;
         let start = cursor.extra.get();
         cursor.extra.set(start.saturating_add(room));
-        let off = known.lane.extra.nth::<u8>(start).ok_or(broken)?.off;
-        let slot = self.arena.slice_mut::<u8>(ArenaRef { off, len: U32::new(room) }).ok_or(broken)?;
+        let off = known.lane.extra.nth::<u8>(start).ok_or_else(broken)?.off;
+        let slot = self.arena.slice_mut::<u8>(ArenaRef { off, len: U32::new(room) }).ok_or_else(broken)?;
         let len = write_extra(slot, transfer);
         Ok(ArenaRef { off, len: U32::new(u32::try_from(len).unwrap_or(0)) })
     }
@@ -184,7 +184,7 @@ impl<I: Input> BlockSink for Sink<'_, '_, I> {
         let known = self.look_up(&at)?;
         self.known = Some(known);
         self.check(&at, transfer, &known)?;
-        let broken = broken(&at);
+        let broken = || broken(&at);
         let cursor = self.cursor(&at, &known)?;
         let number = cursor.desc.get();
         cursor.desc.set(number.saturating_add(1));
@@ -197,8 +197,8 @@ impl<I: Input> BlockSink for Sink<'_, '_, I> {
         }
         let extra = self.put_extra(&at, &known, transfer)?;
         let op = operation(transfer);
-        let place = known.lane.descs.nth::<Desc>(number).ok_or(broken)?;
-        let desc = self.arena.get_mut::<Desc>(place).ok_or(broken)?;
+        let place = known.lane.descs.nth::<Desc>(number).ok_or_else(broken)?;
+        let desc = self.arena.get_mut::<Desc>(place).ok_or_else(broken)?;
         let robin = op == Op::TRANSPOSE && known.arch > Arch::Sunda;
         let flags = DescFlags::CAST.when(transfer.cast).with(DescFlags::ROUND_ROBIN.when(robin));
         desc.to = to;

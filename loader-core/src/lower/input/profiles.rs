@@ -10,6 +10,7 @@ use crate::limits::Limits;
 use crate::lower::record::ActProfile;
 use crate::manifest::Manifest;
 use crate::source::{MemberId, Visitor};
+use crate::words::words;
 use zerocopy::little_endian::U32;
 
 /// Longest number that is read.
@@ -85,7 +86,7 @@ impl<S: LowerSink> Profiles<'_, '_, '_, Shared<'_, '_, S>> {
 
     fn note(&mut self, id: MemberId, error: Option<&Error>) {
         self.broken = true;
-        let offset = error.and_then(|error| error.at.offset).unwrap_or(0);
+        let offset = error.and_then(|error| error.at().offset).unwrap_or(0);
         self.notes.note(Error::new(Stage::Lower, LowerCode::ProfileUnread).member(id).numbers(offset, 0));
     }
 }
@@ -127,7 +128,7 @@ impl Reader for Reading<'_> {
                 (self.draft.profile, self.draft.complete) = (ActProfile::default(), true);
                 Want::Enter
             }
-            3 if FIELDS.contains(&path.key(2)) => Want::Take,
+            3 if Field::of(path.key(2)) != Field::Other => Want::Take,
             _ => Want::Skip,
         })
     }
@@ -148,26 +149,28 @@ impl Reader for Reading<'_> {
     }
 }
 
-/// Keys that have a place in the record. The thresholds have none that is known (lowering.md O-09).
-const FIELDS: [&[u8]; 17] = [
-    b"func_id",
-    b"symmetry_point",
-    b"sym_invert_sign_point",
-    b"symmetry_opt_en",
-    b"symmetry_opt_use_neg_region",
-    b"exp_offset",
-    b"pwl_control_base_pos",
-    b"pwl_control_base_neg",
-    b"fnan_result",
-    b"fpinf_result",
-    b"fninf_result",
-    b"fzero_result",
-    b"fma_const_0",
-    b"fma_const_1",
-    b"fma_indirection_src_sel",
-    b"imm_bias",
-    b"sym_opt_use_neg_region",
-];
+words! {
+    /// Keys that have a place in the record. The thresholds have none that is known (lowering.md O-09).
+    Field {
+        FuncId = b"func_id",
+        SymmetryPoint = b"symmetry_point",
+        SymInvertSignPoint = b"sym_invert_sign_point",
+        SymmetryOptEn = b"symmetry_opt_en",
+        SymmetryOptUseNegRegion = b"symmetry_opt_use_neg_region",
+        SymOptUseNegRegion = b"sym_opt_use_neg_region",
+        ExpOffset = b"exp_offset",
+        PwlControlBasePos = b"pwl_control_base_pos",
+        PwlControlBaseNeg = b"pwl_control_base_neg",
+        FnanResult = b"fnan_result",
+        FpinfResult = b"fpinf_result",
+        FninfResult = b"fninf_result",
+        FzeroResult = b"fzero_result",
+        FmaConst0 = b"fma_const_0",
+        FmaConst1 = b"fma_const_1",
+        FmaIndirectionSrcSel = b"fma_indirection_src_sel",
+        ImmBias = b"imm_bias",
+    }
+}
 
 /// Puts a value into its field; `None` if the field cannot hold it.
 fn set(profile: &mut ActProfile, key: &[u8], value: Element<'_>) -> Option<()> {
@@ -176,25 +179,25 @@ fn set(profile: &mut ActProfile, key: &[u8], value: Element<'_>) -> Option<()> {
         let signed = || i32::try_from(value.i64().ok()?).ok().map(i32::cast_unsigned);
         value.u32().ok().or_else(signed).map(U32::new)
     };
-    match key {
-        b"func_id" => profile.func_id = word()?,
-        b"symmetry_point" => profile.symmetry_point = word()?,
-        b"sym_invert_sign_point" => profile.sym_invert_sign_point = byte()?,
-        b"symmetry_opt_en" => profile.symmetry_opt_en = byte()?,
-        b"symmetry_opt_use_neg_region" | b"sym_opt_use_neg_region" => {
+    match Field::of(key) {
+        Field::FuncId => profile.func_id = word()?,
+        Field::SymmetryPoint => profile.symmetry_point = word()?,
+        Field::SymInvertSignPoint => profile.sym_invert_sign_point = byte()?,
+        Field::SymmetryOptEn => profile.symmetry_opt_en = byte()?,
+        Field::SymmetryOptUseNegRegion | Field::SymOptUseNegRegion => {
             profile.sym_opt_use_neg_region = byte()?
         }
-        b"exp_offset" => profile.exp_offset = word()?.get().cast_signed().into(),
-        b"pwl_control_base_pos" => profile.pwl_control_base_pos = word()?,
-        b"pwl_control_base_neg" => profile.pwl_control_base_neg = word()?,
-        b"fnan_result" => profile.fnan_result = word()?,
-        b"fpinf_result" => profile.fpinf_result = word()?,
-        b"fninf_result" => profile.fninf_result = word()?,
-        b"fzero_result" => profile.fzero_result = word()?,
-        b"fma_const_0" => profile.fma_const_0 = word()?,
-        b"fma_const_1" => profile.fma_const_1 = word()?,
-        b"fma_indirection_src_sel" => profile.fma_indirection_src_sel = byte()?,
-        b"imm_bias" => profile.imm_bias = byte()?,
+        Field::ExpOffset => profile.exp_offset = word()?.get().cast_signed().into(),
+        Field::PwlControlBasePos => profile.pwl_control_base_pos = word()?,
+        Field::PwlControlBaseNeg => profile.pwl_control_base_neg = word()?,
+        Field::FnanResult => profile.fnan_result = word()?,
+        Field::FpinfResult => profile.fpinf_result = word()?,
+        Field::FninfResult => profile.fninf_result = word()?,
+        Field::FzeroResult => profile.fzero_result = word()?,
+        Field::FmaConst0 => profile.fma_const_0 = word()?,
+        Field::FmaConst1 => profile.fma_const_1 = word()?,
+        Field::FmaIndirectionSrcSel => profile.fma_indirection_src_sel = byte()?,
+        Field::ImmBias => profile.imm_bias = byte()?,
         _ => {}
     }
     Some(())

@@ -43,7 +43,7 @@ impl KbinView<'_> {
 impl Error {
     /// The same with a member, unless it has one or there is none.
     pub(crate) fn member_or(self, member: Option<MemberId>) -> Self {
-        match (self.at.member, member) {
+        match (self.at().member, member) {
             (None, Some(member)) => self.member(member),
             _ => self,
         }

@@ -12,6 +12,7 @@ use crate::arch::Arch;
 use crate::arena::{Arena, TailRef};
 use crate::error::{Error, ManifestCode, Name};
 use crate::json::Element;
+use crate::words::words;
 use zerocopy::little_endian::{U16, U32};
 
 /// The block that is being read.
@@ -231,44 +232,44 @@ impl BlockUse for Indexing<'_, '_, '_> {
 
     fn wants(&self, key: &[u8]) -> bool {
         matches!(
-            key,
-            b"id"
-                | b"queue"
-                | b"instance_name"
-                | b"function_start"
-                | b"section_start_desc"
-                | b"event"
-                | b"semaphore"
-                | b"remote_semaphores"
-                | b"priority_class"
+            Key::of(key),
+            Key::Id
+                | Key::Queue
+                | Key::InstanceName
+                | Key::FunctionStart
+                | Key::SectionStartDesc
+                | Key::Event
+                | Key::Semaphore
+                | Key::RemoteSemaphores
+                | Key::PriorityClass
         )
     }
 
     fn field(&mut self, key: &[u8], value: Element<'_>) -> Result<(), Error> {
-        match key {
-            b"queue" => {
+        match Key::of(key) {
+            Key::Queue => {
                 let queue = self.queue(value);
                 let draft = &mut self.indexer.draft;
                 draft.queue.set(queue);
                 shown(&mut draft.shown[0], value);
             }
-            b"instance_name" => {
+            Key::InstanceName => {
                 let instance = self.instance(value);
                 let draft = &mut self.indexer.draft;
                 draft.instance.set(instance);
                 shown(&mut draft.shown[1], value);
             }
-            b"function_start" if self.indexer.draft.function.len.get() == 0 => {
+            Key::FunctionStart if self.indexer.draft.function.len.get() == 0 => {
                 match self.build.keep_string(value)? {
                     Some(text) => self.indexer.draft.function = text,
                     None => self.indexer.draft.function_wrong = true,
                 }
             }
-            b"remote_semaphores" if self.indexer.draft.remotes.is_absent() => {
+            Key::RemoteSemaphores if self.indexer.draft.remotes.is_absent() => {
                 let remotes = self.remotes(value)?;
                 self.indexer.draft.remotes.set(remotes);
             }
-            _ => self.indexer.draft.plain(key, value),
+            key => self.indexer.draft.plain(key, value),
         }
         Ok(())
     }
@@ -331,11 +332,26 @@ impl Indexing<'_, '_, '_> {
     }
 }
 
+words! {
+    /// Keys of a block that the index takes.
+    Key {
+        Id = b"id",
+        Queue = b"queue",
+        InstanceName = b"instance_name",
+        FunctionStart = b"function_start",
+        SectionStartDesc = b"section_start_desc",
+        Event = b"event",
+        Semaphore = b"semaphore",
+        RemoteSemaphores = b"remote_semaphores",
+        PriorityClass = b"priority_class",
+    }
+}
+
 impl BlockDraft {
-    fn plain(&mut self, key: &[u8], value: Element<'_>) {
+    fn plain(&mut self, key: Key, value: Element<'_>) {
         let byte = |value: Element<'_>| value.u64().map_err(drop).and_then(|n| u8::try_from(n).map_err(drop));
         match key {
-            b"id" => {
+            Key::Id => {
                 self.id.set(value.u32());
                 if self.id.is_wrong() {
                     self.id_written = self
@@ -343,10 +359,10 @@ impl BlockDraft {
                         .or_else(|| Some(b"id ".iter().chain(value.bytes()).copied().collect()));
                 }
             }
-            b"semaphore" => self.semaphore.set(value.u32()),
-            b"event" => self.event.set(value.u32()),
-            b"priority_class" => self.priority_class.set(byte(value)),
-            b"section_start_desc" => self.section_start.set(value.flag()),
+            Key::Semaphore => self.semaphore.set(value.u32()),
+            Key::Event => self.event.set(value.u32()),
+            Key::PriorityClass => self.priority_class.set(byte(value)),
+            Key::SectionStartDesc => self.section_start.set(value.flag()),
             _ => {}
         }
     }

@@ -62,31 +62,58 @@ impl OwnKey {
     }
 }
 
+crate::words::words! {
+    /// All keys of a transfer.
+    Word {
+        From = b"from",
+        FromOff = b"from_off",
+        FromSizes = b"from_sizes",
+        FromSteps = b"from_steps",
+        FromDtype = b"from_dtype",
+        To = b"to",
+        ToOff = b"to_off",
+        ToSizes = b"to_sizes",
+        ToSteps = b"to_steps",
+        ToDtype = b"to_dtype",
+        Op = b"op",
+        Cast = b"cast",
+        NumTilingDimensions = b"num_tiling_dimensions",
+        Size = b"size",
+        Scale = b"scale",
+        ScaleDtype = b"scale_dtype",
+        Constant = b"constant",
+        ConstantDtype = b"constant_dtype",
+        TransposeShape = b"transpose_shape",
+        TransposeElementSize = b"transpose_element_size",
+        TransposeOp = b"transpose_op",
+    }
+}
+
 impl TransferKey {
     /// `None` for a key that says nothing to the loader.
-    pub(super) const fn of(key: &[u8]) -> Option<Self> {
-        Some(match key {
-            b"from" => Self::From,
-            b"from_off" => Self::FromEnd(EndKey::Off),
-            b"from_sizes" => Self::FromEnd(EndKey::Sizes),
-            b"from_steps" => Self::FromEnd(EndKey::Steps),
-            b"from_dtype" => Self::FromEnd(EndKey::Dtype),
-            b"to" => Self::To,
-            b"to_off" => Self::ToEnd(EndKey::Off),
-            b"to_sizes" => Self::ToEnd(EndKey::Sizes),
-            b"to_steps" => Self::ToEnd(EndKey::Steps),
-            b"to_dtype" => Self::ToEnd(EndKey::Dtype),
-            b"op" => Self::Own(OwnKey::Op),
-            b"cast" => Self::Own(OwnKey::Cast),
-            b"num_tiling_dimensions" => Self::Own(OwnKey::Tiling),
-            b"size" => Self::Own(OwnKey::Size),
-            b"scale" => Self::Own(OwnKey::Scale),
-            b"scale_dtype" => Self::Own(OwnKey::ScaleDtype),
-            b"constant" => Self::Own(OwnKey::Constant),
-            b"constant_dtype" => Self::Own(OwnKey::ConstantDtype),
-            b"transpose_shape" => Self::Own(OwnKey::TransposeShape),
-            b"transpose_element_size" => Self::Own(OwnKey::TransposeElementSize),
-            b"transpose_op" => Self::Own(OwnKey::TransposeOp),
+    pub(super) fn of(key: &[u8]) -> Option<Self> {
+        Some(match Word::of(key) {
+            Word::From => Self::From,
+            Word::FromOff => Self::FromEnd(EndKey::Off),
+            Word::FromSizes => Self::FromEnd(EndKey::Sizes),
+            Word::FromSteps => Self::FromEnd(EndKey::Steps),
+            Word::FromDtype => Self::FromEnd(EndKey::Dtype),
+            Word::To => Self::To,
+            Word::ToOff => Self::ToEnd(EndKey::Off),
+            Word::ToSizes => Self::ToEnd(EndKey::Sizes),
+            Word::ToSteps => Self::ToEnd(EndKey::Steps),
+            Word::ToDtype => Self::ToEnd(EndKey::Dtype),
+            Word::Op => Self::Own(OwnKey::Op),
+            Word::Cast => Self::Own(OwnKey::Cast),
+            Word::NumTilingDimensions => Self::Own(OwnKey::Tiling),
+            Word::Size => Self::Own(OwnKey::Size),
+            Word::Scale => Self::Own(OwnKey::Scale),
+            Word::ScaleDtype => Self::Own(OwnKey::ScaleDtype),
+            Word::Constant => Self::Own(OwnKey::Constant),
+            Word::ConstantDtype => Self::Own(OwnKey::ConstantDtype),
+            Word::TransposeShape => Self::Own(OwnKey::TransposeShape),
+            Word::TransposeElementSize => Self::Own(OwnKey::TransposeElementSize),
+            Word::TransposeOp => Self::Own(OwnKey::TransposeOp),
             _ => return None,
         })
     }

@@ -5,7 +5,7 @@ use super::super::class::DmaOp;
 use super::end::{EndDraft, EndName, dtype_code};
 use super::key::OwnKey;
 use super::{Access, Constant, SOURCES, Transfer, Transpose};
-use crate::error::{Error, ManifestCode, Name};
+use crate::error::{Error, Held, ManifestCode, Name};
 use crate::json::{Element, Kind, Text};
 
 /// Longest `transpose_op` that is kept; `WZXY` has four.
@@ -40,7 +40,7 @@ pub(super) struct TransferDraft {
     pub(super) part: EndDraft,
     parts: heapless::Vec<Access, SOURCES>,
     part_count: u32,
-    part_error: Option<Error>,
+    part_error: Option<Held>,
     gather: Slot<bool>,
     tiling: Slot<u8>,
     size: Slot<u64>,
@@ -138,7 +138,7 @@ impl TransferDraft {
         match self.part.access(EndName::FROM, None) {
             // A source beyond the last that any chip takes is counted, and refused with the count.
             Ok(access) => drop(self.parts.push(access)),
-            Err(error) => self.part_error = self.part_error.or(Some(error)),
+            Err(error) => self.part_error = self.part_error.or(Some(error.into())),
         }
         self.part.clear();
     }
@@ -220,7 +220,7 @@ impl TransferDraft {
 
     fn sources(&self, most: usize) -> Result<&[Access], Error> {
         if let Some(error) = self.part_error {
-            return Err(error);
+            return Err(error.error());
         }
         if self.gather.is_wrong() || self.part_count == 0 {
             return Err(fault(ManifestCode::TransferMalformed).name(b"from_arr"));

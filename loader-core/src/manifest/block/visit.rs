@@ -6,6 +6,7 @@ use super::walk::{BlockUse, BlockWalk};
 use super::{BlockAt, BlockSink, BlockSource, SOURCES, SOURCES_MARIANA, Transfer};
 use crate::error::{Error, Stage};
 use crate::json::{self, Cutter, Element, Kind, Path, Want};
+use crate::layout::SMALL;
 use crate::source::{MemberId, Visitor};
 
 /// One file with blocks: a definition or an engine file of a subgraph.
@@ -106,16 +107,23 @@ impl<S: BlockSink> json::Reader for Delivery<'_, '_, S> {
                 Ok(Want::Enter)
             }
             1 => Ok(Want::Skip),
+            _ if SMALL => self.walk.value::<dyn BlockUse>(&mut self.used, path, kind, offset),
             _ => self.walk.value(&mut self.used, path, kind, offset),
         }
     }
 
     fn taken(&mut self, path: &Path<'_>, value: Element<'_>) -> Result<(), Error> {
-        self.walk.taken(&mut self.used, path, value)
+        match SMALL {
+            true => self.walk.taken::<dyn BlockUse>(&mut self.used, path, value),
+            false => self.walk.taken(&mut self.used, path, value),
+        }
     }
 
     fn leave(&mut self, path: &Path<'_>, _: u32, _: u64) -> Result<(), Error> {
-        self.walk.leave(&mut self.used, path)
+        match SMALL {
+            true => self.walk.leave::<dyn BlockUse>(&mut self.used, path),
+            false => self.walk.leave(&mut self.used, path),
+        }
     }
 }
 

@@ -83,7 +83,7 @@ impl BlockWalk {
     }
 
     /// A value at depth 2 or deeper begins, below `dma`.
-    pub(crate) fn value<U: BlockUse>(
+    pub(crate) fn value<U: BlockUse + ?Sized>(
         &mut self,
         used: &mut U,
         path: &Path<'_>,
@@ -134,7 +134,7 @@ impl BlockWalk {
         })
     }
 
-    pub(crate) fn taken<U: BlockUse>(
+    pub(crate) fn taken<U: BlockUse + ?Sized>(
         &mut self,
         used: &mut U,
         path: &Path<'_>,
@@ -159,7 +159,7 @@ impl BlockWalk {
         Ok(())
     }
 
-    pub(crate) fn leave<U: BlockUse>(&mut self, used: &mut U, path: &Path<'_>) -> Result<(), Error> {
+    pub(crate) fn leave<U: BlockUse + ?Sized>(&mut self, used: &mut U, path: &Path<'_>) -> Result<(), Error> {
         match path.depth() {
             2 => used.end(self.transfers),
             4 => self.end_transfer(used),
@@ -176,13 +176,13 @@ impl BlockWalk {
         if self.key.is_some() { Want::Take } else { Want::Skip }
     }
 
-    fn end_transfer<U: BlockUse>(&mut self, used: &mut U) -> Result<(), Error> {
+    fn end_transfer<U: BlockUse + ?Sized>(&mut self, used: &mut U) -> Result<(), Error> {
         let index = self.transfers;
         self.transfers = self.transfers.saturating_add(1);
         match self.draft.end(used.sources_max(), |transfer| used.transfer(index, transfer)) {
             Ok(given) => given,
             Err(error) => {
-                let at = error.at.offset.unwrap_or(self.offset);
+                let at = error.at().offset.unwrap_or(self.offset);
                 used.fault(index, error.offset(at))
             }
         }
@@ -190,6 +190,6 @@ impl BlockWalk {
 }
 
 /// Id of the variable of that name, which may be spelt with escapes.
-fn known<U: BlockUse>(memo: &mut Memo, used: &U, text: Text<'_>) -> Option<u32> {
+fn known<U: BlockUse + ?Sized>(memo: &mut Memo, used: &U, text: Text<'_>) -> Option<u32> {
     unescaped(text, |name| memo.find(name, |name| used.var(name)))
 }

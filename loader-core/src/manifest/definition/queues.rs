@@ -7,6 +7,7 @@ use super::super::verdict::{Rank, Section};
 use crate::arch::{Arch, Engine};
 use crate::error::{Error, ManifestCode, Name};
 use crate::json::{self, Element, Kind, Want};
+use crate::words::words;
 use zerocopy::little_endian::U32;
 
 /// Hardware queues of a set at most (manifests.md §8.1, Confirmed).
@@ -81,6 +82,24 @@ pub(super) struct QueueDraft {
     offset: u64,
 }
 
+words! {
+    /// Keys of a queue.
+    Key {
+        Type = b"type",
+        Owner = b"owner",
+        NumQueues = b"num_queues",
+        Semaphore = b"semaphore",
+        SemaphoreSet = b"semaphore_set",
+        Pinned = b"pinned",
+        Dge = b"dge",
+        IndirectMemcpy = b"indirect_memcpy",
+        DynamicDma = b"dynamic_dma",
+        EmbeddingUpdateSyncSemaphore = b"embedding_update_sync_semaphore",
+        FabricPath = b"fabric_path",
+        QueueInstances = b"queue_instances",
+    }
+}
+
 /// A check that failed, with its row in §8.3 (see [`failed`]).
 type Failed = Error;
 
@@ -90,19 +109,19 @@ impl QueueDraft {
     }
 
     pub(super) fn value(&mut self, def: &DefRecord, key: &[u8], kind: Kind) -> Want {
-        match key {
-            b"type"
-            | b"owner"
-            | b"num_queues"
-            | b"semaphore"
-            | b"semaphore_set"
-            | b"pinned"
-            | b"dge"
-            | b"indirect_memcpy"
-            | b"dynamic_dma"
-            | b"embedding_update_sync_semaphore"
-            | b"fabric_path" => Want::Take,
-            b"queue_instances" => self.instances.enter(kind, def.instance_names.len()),
+        match Key::of(key) {
+            Key::Type
+            | Key::Owner
+            | Key::NumQueues
+            | Key::Semaphore
+            | Key::SemaphoreSet
+            | Key::Pinned
+            | Key::Dge
+            | Key::IndirectMemcpy
+            | Key::DynamicDma
+            | Key::EmbeddingUpdateSyncSemaphore
+            | Key::FabricPath => Want::Take,
+            Key::QueueInstances => self.instances.enter(kind, def.instance_names.len()),
             _ => Want::Skip,
         }
     }
@@ -123,21 +142,23 @@ impl QueueDraft {
     }
 
     pub(super) fn taken(&mut self, key: &[u8], value: Element<'_>) {
-        match key {
-            b"type" => self.role.set(value.text().map(|text| known(text, Role::ALL, Role::name))),
-            b"owner" => self.owner.set(value.text().map(|text| known(text, Engine::ALL, Engine::key))),
-            b"num_queues" => {
+        match Key::of(key) {
+            Key::Type => self.role.set(value.text().map(|text| known(text, Role::ALL, Role::name))),
+            Key::Owner => self.owner.set(value.text().map(|text| known(text, Engine::ALL, Engine::key))),
+            Key::NumQueues => {
                 self.num_queues.set(value.u32());
                 self.num_written = self.num_written.or_else(|| Some(Name::new(value.bytes())));
             }
-            b"semaphore" => self.semaphore.set(value.u32()),
-            b"semaphore_set" => self.semaphore_set.set(semaphores(value).ok_or(())),
-            b"pinned" => self.pinned.set(value.flag()),
-            b"dge" => self.dge.set(value.flag()),
-            b"indirect_memcpy" => self.indirect.set(value.flag()),
-            b"dynamic_dma" => self.dynamic.set(dynamic(value)),
-            b"embedding_update_sync_semaphore" => self.embedding.set(value.u32()),
-            b"fabric_path" => self.fabric.set(value.text().map(|text| word(text, Fabric::ALL, Fabric::name))),
+            Key::Semaphore => self.semaphore.set(value.u32()),
+            Key::SemaphoreSet => self.semaphore_set.set(semaphores(value).ok_or(())),
+            Key::Pinned => self.pinned.set(value.flag()),
+            Key::Dge => self.dge.set(value.flag()),
+            Key::IndirectMemcpy => self.indirect.set(value.flag()),
+            Key::DynamicDma => self.dynamic.set(dynamic(value)),
+            Key::EmbeddingUpdateSyncSemaphore => self.embedding.set(value.u32()),
+            Key::FabricPath => {
+                self.fabric.set(value.text().map(|text| word(text, Fabric::ALL, Fabric::name)))
+            }
             _ => {}
         }
     }

@@ -11,26 +11,29 @@ use super::vars::VarDraft;
 use crate::arch::Engine;
 use crate::error::{Error, ManifestCode};
 use crate::json::{Element, Kind, Path, Want};
+use crate::words::words;
 use zerocopy::little_endian::U64;
 
-/// The keys that are read, in no particular order; engines come beside them.
-const KEYS: [&[u8]; 15] = [
-    b"version",
-    b"var",
-    b"dma_queue",
-    b"replica_groups",
-    b"src_target_pairs",
-    b"#rank_world_size",
-    b"num_streams",
-    b"cc_streams",
-    b"runtime_statebuffer_reservation",
-    b"ucode_lib",
-    b"ext_isa_ucode_lib_def",
-    b"fp8_conversion_config",
-    b"dma",
-    b"neff_features",
-    b"name",
-];
+words! {
+    /// The keys that are read; engines come beside them.
+    Key {
+        Var = b"var",
+        DmaQueue = b"dma_queue",
+        ReplicaGroups = b"replica_groups",
+        SrcTargetPairs = b"src_target_pairs",
+        RuntimeStatebufferReservation = b"runtime_statebuffer_reservation",
+        Dma = b"dma",
+        UcodeLib = b"ucode_lib",
+        ExtIsaUcodeLibDef = b"ext_isa_ucode_lib_def",
+        NeffFeatures = b"neff_features",
+        CcStreams = b"cc_streams",
+        Version = b"version",
+        RankWorldSize = b"#rank_world_size",
+        NumStreams = b"num_streams",
+        Fp8ConversionConfig = b"fp8_conversion_config",
+        Name = b"name",
+    }
+}
 
 /// State while the document streams by.
 #[derive(Debug)]
@@ -88,7 +91,7 @@ impl DefReader {
                 let first = if instr { 21 } else { 20 };
                 engine.index().checked_mul(2).and_then(|n| n.checked_add(first))
             }
-            None => KEYS.iter().position(|known| *known == key),
+            None => Key::of(key).place(),
         };
         let bit = place.and_then(|place| 1u64.checked_shl(u32::try_from(place).ok()?));
         match bit {
@@ -114,38 +117,38 @@ impl DefReader {
         if !self.first(key) {
             return Ok(Want::Skip);
         }
-        Ok(match (key, kind) {
-            (b"var", Kind::Object) => {
+        Ok(match (Key::of(key), kind) {
+            (Key::Var, Kind::Object) => {
                 self.has_var = true;
                 Want::EnterTable
             }
-            (b"dma_queue", Kind::Object) => Want::EnterTable,
-            (b"dma_queue", _) => {
+            (Key::DmaQueue, Kind::Object) => Want::EnterTable,
+            (Key::DmaQueue, _) => {
                 let error = fault(ManifestCode::QueueTable).name(b"(the table)").name2(b"value");
                 build.offer(self.rank(Section::Queues), error);
                 Want::Skip
             }
-            (b"replica_groups" | b"src_target_pairs", _) => return self.ranks_value(build, key, 0, kind),
-            (b"runtime_statebuffer_reservation", Kind::Array) => {
+            (Key::ReplicaGroups | Key::SrcTargetPairs, _) => return self.ranks_value(build, key, 0, kind),
+            (Key::RuntimeStatebufferReservation, Kind::Array) => {
                 self.flag(def_flag::CARVEOUTS);
                 Want::Enter
             }
-            (b"dma", Kind::Array) => {
+            (Key::Dma, Kind::Array) => {
                 self.flag(def_flag::DMA);
                 Want::Skip
             }
-            (b"dma", _) => self.malformed(build, Section::Dma, key),
-            (b"ucode_lib", Kind::String) => Want::Take,
-            (b"ucode_lib", Kind::Array) => Want::Enter,
-            (b"ucode_lib", _) => self.malformed(build, Section::Ucode, key),
-            (b"ext_isa_ucode_lib_def", Kind::Object) => {
+            (Key::Dma, _) => self.malformed(build, Section::Dma, key),
+            (Key::UcodeLib, Kind::String) => Want::Take,
+            (Key::UcodeLib, Kind::Array) => Want::Enter,
+            (Key::UcodeLib, _) => self.malformed(build, Section::Ucode, key),
+            (Key::ExtIsaUcodeLibDef, Kind::Object) => {
                 self.flag(def_flag::EXT_ISA);
                 Want::Enter
             }
-            (b"ext_isa_ucode_lib_def", _) => self.malformed(build, Section::Ucode, key),
-            (b"neff_features", Kind::Array) => Want::Enter,
-            (b"cc_streams", Kind::Object) => Want::Enter,
-            (b"version" | b"#rank_world_size" | b"num_streams" | b"fp8_conversion_config", _) => Want::Take,
+            (Key::ExtIsaUcodeLibDef, _) => self.malformed(build, Section::Ucode, key),
+            (Key::NeffFeatures, Kind::Array) => Want::Enter,
+            (Key::CcStreams, Kind::Object) => Want::Enter,
+            (Key::Version | Key::RankWorldSize | Key::NumStreams | Key::Fp8ConversionConfig, _) => Want::Take,
             _ if engine_key(key).is_some() => Want::Take,
             _ => Want::Skip,
         })
@@ -194,34 +197,34 @@ impl DefReader {
         offset: u64,
     ) -> Result<Want, Error> {
         let depth = path.depth();
-        Ok(match (path.key(0), depth) {
-            (b"var", 2) => {
+        Ok(match (Key::of(path.key(0)), depth) {
+            (Key::Var, 2) => {
                 self.var.begin(offset);
                 if kind != Kind::Object {
                     self.end_var(build, path)?;
                 }
                 Want::Enter
             }
-            (b"var", 3) => self.var.value(&self.def, path.key(2), kind),
-            (b"var", 4) => Want::Take,
-            (b"dma_queue", 2) => {
+            (Key::Var, 3) => self.var.value(&self.def, path.key(2), kind),
+            (Key::Var, 4) => Want::Take,
+            (Key::DmaQueue, 2) => {
                 self.queue.begin(offset);
                 if kind != Kind::Object {
                     self.end_queue(build, path)?;
                 }
                 Want::Enter
             }
-            (b"dma_queue", 3) => self.queue.value(&self.def, path.key(2), kind),
-            (b"dma_queue", 4) => Want::Take,
-            (key @ (b"replica_groups" | b"src_target_pairs"), _) => {
-                return self.ranks_value(build, key, depth.saturating_sub(1), kind);
+            (Key::DmaQueue, 3) => self.queue.value(&self.def, path.key(2), kind),
+            (Key::DmaQueue, 4) => Want::Take,
+            (Key::ReplicaGroups | Key::SrcTargetPairs, _) => {
+                return self.ranks_value(build, path.key(0), depth.saturating_sub(1), kind);
             }
-            (b"ucode_lib", _) => self.libraries.value(build, &self.def.functions, path, kind),
-            (b"ext_isa_ucode_lib_def", 2) if path.key(1) == b"functions" => Want::Enter,
-            (b"ext_isa_ucode_lib_def", 2) if path.key(1) == b"add_lib" => Want::Take,
-            (b"ext_isa_ucode_lib_def", 3) => Want::Take,
-            (b"runtime_statebuffer_reservation" | b"neff_features", 2) => Want::Take,
-            (b"cc_streams", 2) if path.key(1) == b"num_streams" => Want::Take,
+            (Key::UcodeLib, _) => self.libraries.value(build, &self.def.functions, path, kind),
+            (Key::ExtIsaUcodeLibDef, 2) if path.key(1) == b"functions" => Want::Enter,
+            (Key::ExtIsaUcodeLibDef, 2) if path.key(1) == b"add_lib" => Want::Take,
+            (Key::ExtIsaUcodeLibDef, 3) => Want::Take,
+            (Key::RuntimeStatebufferReservation | Key::NeffFeatures, 2) => Want::Take,
+            (Key::CcStreams, 2) if path.key(1) == b"num_streams" => Want::Take,
             _ => Want::Skip,
         })
     }
@@ -240,9 +243,9 @@ impl DefReader {
 
     /// A whole top-level value.
     fn top_taken(&mut self, build: &mut Build<'_, '_>, key: &[u8], value: Element<'_>) -> Result<(), Error> {
-        match key {
-            b"version" => self.def.version = build.keep_string(value)?.unwrap_or(Text::EMPTY),
-            b"#rank_world_size" => match value.u64() {
+        match Key::of(key) {
+            Key::Version => self.def.version = build.keep_string(value)?.unwrap_or(Text::EMPTY),
+            Key::RankWorldSize => match value.u64() {
                 Ok(size) => {
                     self.flag(def_flag::WORLD_SIZE);
                     self.def.world_size = U64::new(size);
@@ -251,9 +254,9 @@ impl DefReader {
                     self.malformed(build, Section::Pairs, key);
                 }
             },
-            b"num_streams" => self.streams(0, value),
-            b"ucode_lib" => self.def.ucode_manifest = build.keep_string(value)?.unwrap_or(Text::EMPTY),
-            b"fp8_conversion_config" => {
+            Key::NumStreams => self.streams(0, value),
+            Key::UcodeLib => self.def.ucode_manifest = build.keep_string(value)?.unwrap_or(Text::EMPTY),
+            Key::Fp8ConversionConfig => {
                 if let Err(error) = small::fp8(&mut self.def, value) {
                     build.offer(self.rank(Section::Fp8), error);
                 }
@@ -300,33 +303,33 @@ impl DefReader {
         path: &Path<'_>,
         value: Element<'_>,
     ) -> Result<(), Error> {
-        match (path.key(0), path.depth()) {
-            (b"var", 3) => self.var.taken(build, path.key(2), value),
-            (b"var", _) => self.var.list_item(build, &mut self.def, value),
-            (b"dma_queue", 3) => {
+        match (Key::of(path.key(0)), path.depth()) {
+            (Key::Var, 3) => self.var.taken(build, path.key(2), value),
+            (Key::Var, _) => self.var.list_item(build, &mut self.def, value),
+            (Key::DmaQueue, 3) => {
                 self.queue.taken(path.key(2), value);
                 Ok(())
             }
-            (b"dma_queue", _) => self.queue.instance(build, &mut self.def, value),
-            (b"replica_groups", depth) => {
+            (Key::DmaQueue, _) => self.queue.instance(build, &mut self.def, value),
+            (Key::ReplicaGroups, depth) => {
                 self.ranks.rank(build, &mut self.def.groups, depth.saturating_sub(1), value)
             }
-            (b"src_target_pairs", depth) => {
+            (Key::SrcTargetPairs, depth) => {
                 self.ranks.rank(build, &mut self.def.pairs, depth.saturating_sub(1), value)
             }
-            (b"ucode_lib", _) => self.libraries.taken(build, &mut self.def.functions, path, value),
-            (b"ext_isa_ucode_lib_def", 2) => {
+            (Key::UcodeLib, _) => self.libraries.taken(build, &mut self.def.functions, path, value),
+            (Key::ExtIsaUcodeLibDef, 2) => {
                 if value.flag() == Ok(true) {
                     self.flag(def_flag::EXT_ISA_ADD);
                 }
                 Ok(())
             }
-            (b"ext_isa_ucode_lib_def", _) => self.ext_isa(build, value),
-            (b"cc_streams", _) => {
+            (Key::ExtIsaUcodeLibDef, _) => self.ext_isa(build, value),
+            (Key::CcStreams, _) => {
                 self.streams(1, value);
                 Ok(())
             }
-            (b"neff_features", _) => match build.keep_string(value)? {
+            (Key::NeffFeatures, _) => match build.keep_string(value)? {
                 Some(name) => self.def.features.push(build.arena, name).map(drop).map_err(full),
                 None => Ok(()),
             },
@@ -382,19 +385,19 @@ impl Document for DefReader {
     }
 
     fn leave(&mut self, build: &mut Build<'_, '_>, path: &Path<'_>, values: u32) -> Result<(), Error> {
-        match (path.key(0), path.depth()) {
-            (b"var", 2) => self.end_var(build, path),
-            (b"dma_queue", 2) => self.end_queue(build, path),
-            (key @ (b"replica_groups" | b"src_target_pairs"), depth) => {
-                let pairs = key == b"src_target_pairs";
+        match (Key::of(path.key(0)), path.depth()) {
+            (Key::Var, 2) => self.end_var(build, path),
+            (Key::DmaQueue, 2) => self.end_queue(build, path),
+            (key @ (Key::ReplicaGroups | Key::SrcTargetPairs), depth) => {
+                let pairs = key == Key::SrcTargetPairs;
                 let table = if pairs { &self.def.pairs } else { &self.def.groups };
                 self.ranks.leave(build, table, depth.saturating_sub(1), values)?;
                 if depth == 1 {
-                    self.end_ranks(build, key, false);
+                    self.end_ranks(build, path.key(0), false);
                 }
                 Ok(())
             }
-            (b"ucode_lib", 2..) => self.libraries.leave(build, &mut self.def, path),
+            (Key::UcodeLib, 2..) => self.libraries.leave(build, &mut self.def, path),
             _ => Ok(()),
         }
     }

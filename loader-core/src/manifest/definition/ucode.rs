@@ -7,6 +7,7 @@ use super::super::table::Table;
 use super::super::verdict::{Rank, Section};
 use crate::error::{Error, ManifestCode};
 use crate::json::{Element, Kind, Path, Want};
+use crate::words::words;
 use zerocopy::little_endian::{I32, U32};
 
 /// Major version of the reference's own ucode, 1.21.1.0 (manifests.md §11.2, Confirmed).
@@ -58,6 +59,19 @@ pub(crate) fn function(
     }))
 }
 
+words! {
+    /// Keys of a library.
+    Key {
+        Functions = b"functions",
+        Library = b"library",
+        UlibToUcodeVersion = b"ulib_to_ucode_version",
+        Opcode = b"opcode",
+        CpuId = b"cpu_id",
+        TotalCpus = b"total_cpus",
+        AddLib = b"add_lib",
+    }
+}
+
 impl LibraryReader {
     pub(crate) fn new(graph: u16, depth: usize) -> Self {
         Self { graph, depth, entry: Entry::default() }
@@ -98,22 +112,24 @@ impl LibraryReader {
         value: Element<'_>,
     ) -> Result<(), Error> {
         let entry = &mut self.entry;
-        match path.key(self.depth) {
-            b"functions" => match function(build, value)? {
+        match Key::of(path.key(self.depth)) {
+            Key::Functions => match function(build, value)? {
                 Some(record) => {
                     entry.function_count = entry.function_count.saturating_add(1);
                     functions.push(build.arena, record).map_err(full)?;
                 }
                 None => entry.functions = Slot::Wrong,
             },
-            b"library" if entry.library.is_absent() => entry.library.set(build.keep_string(value)?.ok_or(())),
-            b"ulib_to_ucode_version" if entry.version.is_absent() => {
+            Key::Library if entry.library.is_absent() => {
+                entry.library.set(build.keep_string(value)?.ok_or(()))
+            }
+            Key::UlibToUcodeVersion if entry.version.is_absent() => {
                 entry.version.set(build.keep_string(value)?.ok_or(()));
             }
-            b"opcode" => entry.opcode.set(int(value)),
-            b"cpu_id" => entry.cpu_id.set(value.u32()),
-            b"total_cpus" => entry.total_cpus.set(value.u32()),
-            b"add_lib" => entry.add_lib.set(value.flag()),
+            Key::Opcode => entry.opcode.set(int(value)),
+            Key::CpuId => entry.cpu_id.set(value.u32()),
+            Key::TotalCpus => entry.total_cpus.set(value.u32()),
+            Key::AddLib => entry.add_lib.set(value.flag()),
             _ => {}
         }
         Ok(())

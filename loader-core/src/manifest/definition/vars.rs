@@ -6,6 +6,7 @@ use super::super::record::{DefRecord, Text, VarRecord, var_flag};
 use super::super::verdict::{Rank, Section};
 use crate::error::{Error, ManifestCode, Name};
 use crate::json::{Element, Kind, Want};
+use crate::words::words;
 use zerocopy::little_endian::{I32, U16, U32, U64};
 
 /// Device-print dimensions at most.
@@ -63,6 +64,28 @@ fn class_of(text: crate::json::Text<'_>) -> Class {
     area.map_or_else(|| Class::Unknown(shown(text)), Class::Area)
 }
 
+words! {
+    /// Keys of a variable.
+    Key {
+        Type = b"type",
+        VarId = b"var_id",
+        Size = b"size",
+        Alignment = b"alignment",
+        FabricPath = b"fabric_path",
+        BackingBuf = b"backing_buf",
+        FileName = b"file_name",
+        BackingVariableOff = b"backing_variable_off",
+        ReferencedVarId = b"referenced_var_id",
+        Dtype = b"dtype",
+        Shape = b"shape",
+        Prefix = b"prefix",
+        Pipe = b"pipe",
+        RemoteVtpbRelSgId = b"remote_vtpb_rel_sg_id",
+        RemoteVarId = b"remote_var_id",
+        List = b"list",
+    }
+}
+
 /// A check that failed, with its row in §7.4 (see [`failed`]).
 type Failed = Error;
 
@@ -73,23 +96,23 @@ impl VarDraft {
 
     /// What to do with the value of a key.
     pub(super) fn value(&mut self, def: &DefRecord, key: &[u8], kind: Kind) -> Want {
-        match key {
-            b"type"
-            | b"var_id"
-            | b"size"
-            | b"alignment"
-            | b"fabric_path"
-            | b"backing_buf"
-            | b"file_name"
-            | b"backing_variable_off"
-            | b"referenced_var_id"
-            | b"dtype"
-            | b"shape"
-            | b"prefix"
-            | b"pipe"
-            | b"remote_vtpb_rel_sg_id"
-            | b"remote_var_id" => Want::Take,
-            b"list" => self.list.enter(kind, def.lists.len()),
+        match Key::of(key) {
+            Key::Type
+            | Key::VarId
+            | Key::Size
+            | Key::Alignment
+            | Key::FabricPath
+            | Key::BackingBuf
+            | Key::FileName
+            | Key::BackingVariableOff
+            | Key::ReferencedVarId
+            | Key::Dtype
+            | Key::Shape
+            | Key::Prefix
+            | Key::Pipe
+            | Key::RemoteVtpbRelSgId
+            | Key::RemoteVarId => Want::Take,
+            Key::List => self.list.enter(kind, def.lists.len()),
             _ => Want::Skip,
         }
     }
@@ -120,26 +143,30 @@ impl VarDraft {
         key: &[u8],
         value: Element<'_>,
     ) -> Result<(), Error> {
-        match key {
-            b"type" => self.class.set(value.text().map(class_of)),
-            b"var_id" => self.var_id.set(value.u32()),
-            b"size" => self.size.set(value.u64()),
-            b"alignment" => self.alignment.set(value.u64()),
-            b"fabric_path" => self.fabric.set(value.text().map(|text| word(text, Fabric::ALL, Fabric::name))),
-            b"backing_buf" => {
+        match Key::of(key) {
+            Key::Type => self.class.set(value.text().map(class_of)),
+            Key::VarId => self.var_id.set(value.u32()),
+            Key::Size => self.size.set(value.u64()),
+            Key::Alignment => self.alignment.set(value.u64()),
+            Key::FabricPath => {
+                self.fabric.set(value.text().map(|text| word(text, Fabric::ALL, Fabric::name)))
+            }
+            Key::BackingBuf => {
                 self.backing.set(value.text().map(|text| word(text, Backing::ALL, Backing::name)));
             }
-            b"backing_variable_off" => self.offset.set(value.u64()),
-            b"referenced_var_id" => self.referenced.set(value.u32()),
-            b"dtype" => self.dtype(value),
-            b"shape" => self.shape.set(shape(value).ok_or(())),
-            b"pipe" => self.pipe.set(value.i64().map_err(drop).and_then(|n| i32::try_from(n).map_err(drop))),
-            b"remote_vtpb_rel_sg_id" => self.remote_graph.set(value.u32()),
-            b"remote_var_id" => self.remote_id.set(value.u32()),
-            b"file_name" if self.file_name.is_absent() => {
+            Key::BackingVariableOff => self.offset.set(value.u64()),
+            Key::ReferencedVarId => self.referenced.set(value.u32()),
+            Key::Dtype => self.dtype(value),
+            Key::Shape => self.shape.set(shape(value).ok_or(())),
+            Key::Pipe => {
+                self.pipe.set(value.i64().map_err(drop).and_then(|n| i32::try_from(n).map_err(drop)))
+            }
+            Key::RemoteVtpbRelSgId => self.remote_graph.set(value.u32()),
+            Key::RemoteVarId => self.remote_id.set(value.u32()),
+            Key::FileName if self.file_name.is_absent() => {
                 self.file_name.set(build.keep_string(value)?.ok_or(()));
             }
-            b"prefix" if self.prefix.is_absent() => {
+            Key::Prefix if self.prefix.is_absent() => {
                 self.prefix_long = value.text().is_ok_and(|text| text.len() > PREFIX_MAX);
                 self.prefix.set(build.keep_string(value)?.ok_or(()));
             }

@@ -2,7 +2,7 @@
 
 use super::super::block::BlockSource;
 use super::super::block::index::{Indexer, Indexing};
-use super::super::block::walk::BlockWalk;
+use super::super::block::walk::{BlockUse, BlockWalk};
 use super::super::build::{Build, Document, Slot, broken, fault, full, number};
 use super::super::record::{ActSetRecord, DefRecord, EngineRecord, NONE, Text, engine_flag};
 use super::super::verdict::Rank;
@@ -11,21 +11,25 @@ use crate::arch::{Arch, Engine};
 use crate::arena::TailRef;
 use crate::error::{Error, ManifestCode};
 use crate::json::{Element, Kind, Path, Want};
+use crate::layout::SMALL;
+use crate::words::words;
 use zerocopy::little_endian::U32;
 
 /// Functions of an activation profile at most: the slots of the lowered record.
 const PROFILE_MAX: u32 = 25;
 
-/// Keys, as bits of what was met.
-const KEYS: [&[u8]; 7] = [
-    b"dma",
-    b"instr",
-    b"activation_function_sets",
-    b"act_info",
-    b"act_semaphore",
-    b"profile_meta_data",
-    b"dve_tables",
-];
+words! {
+    /// Keys of an engine file at the top.
+    Key {
+        Dma = b"dma",
+        Instr = b"instr",
+        ActInfo = b"act_info",
+        ActSemaphore = b"act_semaphore",
+        ActivationFunctionSets = b"activation_function_sets",
+        ProfileMetaData = b"profile_meta_data",
+        DveTables = b"dve_tables",
+    }
+}
 
 /// The five keys of `dve_tables`, in the order of [`EngineRecord::dve`].
 const TABLES: [&[u8]; 5] =
@@ -67,7 +71,7 @@ impl EngineReader {
     }
 
     fn first(&mut self, key: &[u8]) -> bool {
-        let place = KEYS.iter().position(|known| *known == key);
+        let place = Key::of(key).place();
         let bit = place.and_then(|place| 1u8.checked_shl(u32::try_from(place).ok()?)).unwrap_or(0);
         let first = self.seen & bit == 0;
         self.seen |= bit;
@@ -93,17 +97,17 @@ impl EngineReader {
             return Want::Skip;
         }
         let engine = self.source != BlockSource::Definition;
-        match key {
-            b"dma" if kind == Kind::Array => Want::Enter,
-            b"dma" => self.malformed(build, self.indexer.rank(), key),
-            b"instr" if engine => Want::Take,
-            b"act_info" | b"act_semaphore" if self.is(Engine::Act) => Want::Take,
-            b"activation_function_sets" if self.is(Engine::Act) => {
+        match Key::of(key) {
+            Key::Dma if kind == Kind::Array => Want::Enter,
+            Key::Dma => self.malformed(build, self.indexer.rank(), key),
+            Key::Instr if engine => Want::Take,
+            Key::ActInfo | Key::ActSemaphore if self.is(Engine::Act) => Want::Take,
+            Key::ActivationFunctionSets if self.is(Engine::Act) => {
                 self.record.flags |= engine_flag::ACT_SETS;
                 if kind == Kind::Array { Want::Enter } else { self.malformed(build, self.tables(), key) }
             }
-            b"profile_meta_data" if self.is(Engine::Act) && kind == Kind::Array => Want::Enter,
-            b"dve_tables" if self.is(Engine::Dve) => {
+            Key::ProfileMetaData if self.is(Engine::Act) && kind == Kind::Array => Want::Enter,
+            Key::DveTables if self.is(Engine::Dve) => {
                 self.record.flags |= engine_flag::DVE;
                 match kind {
                     Kind::Array => Want::Enter,
@@ -162,17 +166,20 @@ impl Document for EngineReader {
     ) -> Result<Want, Error> {
         if path.depth() > 1 && self.in_dma {
             let mut used = Indexing { indexer: &mut self.indexer, build };
+            if SMALL {
+                return self.walk.value::<dyn BlockUse>(&mut used, path, kind, offset);
+            }
             return self.walk.value(&mut used, path, kind, offset);
         }
-        Ok(match (path.depth(), path.key(0)) {
+        Ok(match (path.depth(), Key::of(path.key(0))) {
             (0, _) => Want::Enter,
             (1, key) => {
-                self.in_dma = key == b"dma";
-                self.top(build, key, kind)
+                self.in_dma = key == Key::Dma;
+                self.top(build, path.key(0), kind)
             }
-            (2, b"activation_function_sets") => Want::Take,
-            (2, b"dve_tables") if path.index(1) == Some(0) && kind == Kind::Object => Want::Take,
-            (2, b"dve_tables") if path.index(1) == Some(0) => {
+            (2, Key::ActivationFunctionSets) => Want::Take,
+            (2, Key::DveTables) if path.index(1) == Some(0) && kind == Kind::Object => Want::Take,
+            (2, Key::DveTables) if path.index(1) == Some(0) => {
                 self.malformed(build, self.tables(), b"dve_tables")
             }
             _ => Want::Skip,
@@ -182,25 +189,31 @@ impl Document for EngineReader {
     fn taken(&mut self, build: &mut Build<'_, '_>, path: &Path<'_>, value: Element<'_>) -> Result<(), Error> {
         if self.in_dma {
             let mut used = Indexing { indexer: &mut self.indexer, build };
+            if SMALL {
+                return self.walk.taken::<dyn BlockUse>(&mut used, path, value);
+            }
             return self.walk.taken(&mut used, path, value);
         }
-        match path.key(0) {
-            b"instr" => self.instr.set(build.keep_string(value)?.ok_or(())),
-            b"act_info" => self.record.act_info = build.keep_string(value)?.unwrap_or(Text::EMPTY),
-            b"act_semaphore" => self.act_semaphore.set(value.u32()),
-            b"activation_function_sets" => self.act_set(build, value)?,
+        match Key::of(path.key(0)) {
+            Key::Instr => self.instr.set(build.keep_string(value)?.ok_or(())),
+            Key::ActInfo => self.record.act_info = build.keep_string(value)?.unwrap_or(Text::EMPTY),
+            Key::ActSemaphore => self.act_semaphore.set(value.u32()),
+            Key::ActivationFunctionSets => self.act_set(build, value)?,
             _ => self.dve_tables(build, value)?,
         }
         Ok(())
     }
 
     fn leave(&mut self, build: &mut Build<'_, '_>, path: &Path<'_>, values: u32) -> Result<(), Error> {
-        match (path.key(0), path.depth()) {
-            (b"dma", 2..) => {
+        match (Key::of(path.key(0)), path.depth()) {
+            (Key::Dma, 2..) => {
                 let mut used = Indexing { indexer: &mut self.indexer, build };
+                if SMALL {
+                    return self.walk.leave::<dyn BlockUse>(&mut used, path);
+                }
                 return self.walk.leave(&mut used, path);
             }
-            (b"profile_meta_data", 1) => {
+            (Key::ProfileMetaData, 1) => {
                 if values > PROFILE_MAX {
                     self.malformed(build, self.tables(), b"profile_meta_data");
                 }

@@ -24,7 +24,7 @@ fn architectures() {
     assert_eq!(id(Some(Arch::Sunda), host(Some(Arch::Cayman))).unwrap_err(), "E203");
     let legacy = Policy { allow_legacy: true, ..host(Some(Arch::Cayman)) };
     let note = id(Some(Arch::Sunda), legacy).unwrap().unwrap();
-    assert_eq!((note.id().to_string().as_str(), note.at.a, note.at.b), ("W203", 2, 3));
+    assert_eq!((note.id().to_string().as_str(), note.at().a, note.at().b), ("W203", 2, 3));
     // A NeuronCore-v1 file: for no host that can be named, and for a tool that names none.
     assert_eq!(id(None, host(None)).unwrap_err(), "E204");
     let tool = |host_arch| Policy { tooling: true, ..host(host_arch) };

@@ -6,6 +6,7 @@ use crate::json::{Element, Kind, Path, Want};
 use crate::manifest::build::{Build, Document, Slot, full};
 use crate::manifest::graph::TENSOR_DIMS;
 use crate::manifest::record::Text;
+use crate::words::words;
 use zerocopy::little_endian::{U32, U64};
 
 /// State while the document streams by.
@@ -29,6 +30,21 @@ struct NodeDraft {
     attr_outputs: Option<(u32, u32)>,
 }
 
+words! {
+    /// Keys of `neff.json` at any level.
+    Key {
+        Attrs = b"attrs",
+        Nodes = b"nodes",
+        ArgNodes = b"arg_nodes",
+        Heads = b"heads",
+        NodeRowPtr = b"node_row_ptr",
+        Name = b"name",
+        OutputNames = b"output_names",
+        FuncName = b"func_name",
+        Kelf = b"kelf",
+    }
+}
+
 impl GraphReader {
     pub(crate) const fn new() -> Self {
         Self {
@@ -47,10 +63,10 @@ impl GraphReader {
         }
     }
 
-    fn top(&mut self, key: &[u8], kind: Kind) -> Want {
+    fn top(&mut self, key: &[u8], word: Key, kind: Kind) -> Want {
         let array = kind == Kind::Array;
-        let fits = match key {
-            b"attrs" => kind == Kind::Object,
+        let fits = match word {
+            Key::Attrs => kind == Kind::Object,
             _ => array,
         };
         if self.graph.seen(key) {
@@ -165,40 +181,40 @@ impl Document for GraphReader {
         kind: Kind,
         _: u64,
     ) -> Result<Want, Error> {
-        Ok(match (path.depth(), path.key(0)) {
+        Ok(match (path.depth(), Key::of(path.key(0))) {
             (0, _) => Want::Enter,
-            (1, key @ (b"nodes" | b"arg_nodes" | b"heads" | b"node_row_ptr" | b"attrs")) => {
-                self.top(key, kind)
+            (1, word @ (Key::Nodes | Key::ArgNodes | Key::Heads | Key::NodeRowPtr | Key::Attrs)) => {
+                self.top(path.key(0), word, kind)
             }
-            (2, b"nodes") => {
+            (2, Key::Nodes) => {
                 self.node = NodeDraft::default();
                 if kind != Kind::Object {
                     self.end_node(build)?;
                 }
                 Want::Enter
             }
-            (2, b"arg_nodes" | b"heads" | b"node_row_ptr") => Want::Take,
-            (3, b"nodes") => match path.key(2) {
-                b"name" => Want::Take,
-                b"attrs" | b"output_names" => Want::Enter,
+            (2, Key::ArgNodes | Key::Heads | Key::NodeRowPtr) => Want::Take,
+            (3, Key::Nodes) => match Key::of(path.key(2)) {
+                Key::Name => Want::Take,
+                Key::Attrs | Key::OutputNames => Want::Enter,
                 _ => Want::Skip,
             },
-            (4, b"nodes") if path.key(2) == b"output_names" => Want::Take,
-            (4, b"nodes") => match path.key(3) {
-                b"func_name" | b"kelf" => Want::Take,
-                b"output_names" => Want::Enter,
+            (4, Key::Nodes) if path.key(2) == b"output_names" => Want::Take,
+            (4, Key::Nodes) => match Key::of(path.key(3)) {
+                Key::FuncName | Key::Kelf => Want::Take,
+                Key::OutputNames => Want::Enter,
                 _ => Want::Skip,
             },
-            (5, b"nodes") => Want::Take,
-            (2, b"attrs") => self.graph.attr(path.key(1), kind),
-            (3, b"attrs") => self.graph.attr_item(path.key(1), path.index(2), kind),
-            (4, b"attrs") if path.key(1) == b"dltype" => Want::Take,
-            (4, b"attrs") if kind == Kind::Array => Want::Enter,
-            (4, b"attrs") => {
+            (5, Key::Nodes) => Want::Take,
+            (2, Key::Attrs) => self.graph.attr(path.key(1), kind),
+            (3, Key::Attrs) => self.graph.attr_item(path.key(1), path.index(2), kind),
+            (4, Key::Attrs) if path.key(1) == b"dltype" => Want::Take,
+            (4, Key::Attrs) if kind == Kind::Array => Want::Enter,
+            (4, Key::Attrs) => {
                 self.shape_flags |= FLAG_BAD;
                 Want::Take
             }
-            (5, b"attrs") => Want::Take,
+            (5, Key::Attrs) => Want::Take,
             _ => Want::Skip,
         })
     }
@@ -209,10 +225,10 @@ impl Document for GraphReader {
         path: &Path<'_>,
         element: Element<'_>,
     ) -> Result<(), Error> {
-        match (path.depth(), path.key(0)) {
-            (2, b"heads") => self.graph.heads.push(build.arena, head(element)).map(drop).map_err(full),
+        match (path.depth(), Key::of(path.key(0))) {
+            (2, Key::Heads) => self.graph.heads.push(build.arena, head(element)).map(drop).map_err(full),
             (2, key) => {
-                let table = if key == b"arg_nodes" { &mut self.graph.args } else { &mut self.graph.rows };
+                let table = if key == Key::ArgNodes { &mut self.graph.args } else { &mut self.graph.rows };
                 table.push(build.arena, number(element)).map(drop).map_err(full)
             }
             (3, _) => {
@@ -220,17 +236,17 @@ impl Document for GraphReader {
                 self.node.name.set(name.ok_or(()));
                 Ok(())
             }
-            (4, b"nodes") if path.key(2) == b"output_names" => self.output_name(build, element, false),
-            (4, b"nodes") if path.key(3) == b"func_name" => {
+            (4, Key::Nodes) if path.key(2) == b"output_names" => self.output_name(build, element, false),
+            (4, Key::Nodes) if path.key(3) == b"func_name" => {
                 self.node.is_kelf.set(element.text().map(|text| text.is(b"__kelf")));
                 Ok(())
             }
-            (4, b"nodes") => {
+            (4, Key::Nodes) => {
                 let name = build.keep_string(element)?;
                 self.node.kelf.set(name.ok_or(()));
                 Ok(())
             }
-            (5, b"nodes") => self.output_name(build, element, true),
+            (5, Key::Nodes) => self.output_name(build, element, true),
             (4, _) if path.key(1) == b"dltype" => self.dtype(build, element),
             (4, _) => self.end_shape(build),
             _ => {
@@ -241,9 +257,9 @@ impl Document for GraphReader {
     }
 
     fn leave(&mut self, build: &mut Build<'_, '_>, path: &Path<'_>, _: u32) -> Result<(), Error> {
-        match (path.depth(), path.key(0)) {
-            (2, b"nodes") => self.end_node(build),
-            (4, b"attrs") => self.end_shape(build),
+        match (path.depth(), Key::of(path.key(0))) {
+            (2, Key::Nodes) => self.end_node(build),
+            (4, Key::Attrs) => self.end_shape(build),
             _ => Ok(()),
         }
     }

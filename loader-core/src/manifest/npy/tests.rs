@@ -27,5 +27,5 @@ fn refuses_short_foreign_and_version_2_headers() {
     let mut foreign = NpyHead::new();
     foreign.feed(b"PK\x03\x04......");
     let error = foreign.payload(4096, b"w.npy").unwrap_err();
-    assert_eq!(error.at.a, 0x4B50);
+    assert_eq!(error.at().a, 0x4B50);
 }

@@ -205,8 +205,8 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         if error.code != DeviceCode::OutOfMemory.into() {
             return None;
         }
-        let refused = self.drafts.get(usize::from(error.at.subgraph?))?;
-        let named = |usage: &&Usage| usage.name().as_bytes() == error.at.name.as_bytes();
+        let refused = self.drafts.get(usize::from(error.at().subgraph?))?;
+        let named = |usage: &&Usage| usage.name().as_bytes() == error.at().name.as_bytes();
         let mut held = [None; GROUP_MOST];
         for (slot, draft) in held.iter_mut().zip(self.drafts.iter()) {
             let mut row = UsageRow::default();
@@ -226,8 +226,8 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         let pages = self.pages.bytes(sharing);
         Some(Shortage {
             core: refused.core,
-            size: error.at.a,
-            align: error.at.b,
+            size: error.at().a,
+            align: error.at().b,
             usage: Usage::ALL.iter().find(named).copied()?,
             held,
             pages: Some((sharing, pages)),

@@ -51,7 +51,7 @@ const MOST_PRIORITY: u8 = 4;
 
 impl Stream {
     /// One source slot without an extension.
-    pub(super) fn single<P: Places, S: Sink>(
+    pub(super) fn single<P: Places + ?Sized, S: Sink + ?Sized>(
         &mut self,
         code: &Code<'_>,
         places: &P,
@@ -98,7 +98,7 @@ impl Stream {
     }
 
     /// An instruction and its extension (R4).
-    pub(super) fn pair<P: Places, S: Sink>(
+    pub(super) fn pair<P: Places + ?Sized, S: Sink + ?Sized>(
         &mut self,
         code: &Code<'_>,
         places: &P,
@@ -124,7 +124,7 @@ impl Stream {
     }
 
     /// The extension of a lowered pair has no device slot.
-    pub(super) fn drop_extension<S: Sink>(
+    pub(super) fn drop_extension<S: Sink + ?Sized>(
         &mut self,
         code: &Code<'_>,
         extension: &Slot,
@@ -138,7 +138,7 @@ impl Stream {
     }
 
     /// A slot, or two, that stay as they are (R6); `value` says more about why, or what was found in it.
-    pub(super) fn note_opaque<S: Sink>(
+    pub(super) fn note_opaque<S: Sink + ?Sized>(
         &mut self,
         code: &Code<'_>,
         opcode: u8,
@@ -154,7 +154,7 @@ impl Stream {
     }
 
     /// Keeps a slot byte for byte.
-    pub(super) fn opaque<S: Sink>(
+    pub(super) fn opaque<S: Sink + ?Sized>(
         &mut self,
         code: &Code<'_>,
         slot: &Slot,
@@ -166,7 +166,7 @@ impl Stream {
     }
 
     /// `c1`: opaque, but its queue is found and its block noted.
-    fn trigger<S: Sink>(&mut self, code: &Code<'_>, slot: &Slot, sink: &mut S) -> Result<(), Error> {
+    fn trigger<S: Sink + ?Sized>(&mut self, code: &Code<'_>, slot: &Slot, sink: &mut S) -> Result<(), Error> {
         let queue = queue_slot(code, slot, self.counts.source)?;
         let value = trigger_value(queue, word(slot, 48), word(slot, RAW_COUNT) != 0);
         self.note_opaque(code, 0xC1, 1, Why::OPCODE, value, sink)?;
@@ -174,7 +174,7 @@ impl Stream {
     }
 
     /// Emits a slot that stands for something not encoded in full.
-    fn approximate<S: Sink>(
+    fn approximate<S: Sink + ?Sized>(
         &mut self,
         code: &Code<'_>,
         slot: Slot,
@@ -185,13 +185,18 @@ impl Stream {
         self.emit(slot, sink)
     }
 
-    fn note_approximate<S: Sink>(&mut self, code: &Code<'_>, opcode: u8, sink: &mut S) -> Result<(), Error> {
+    fn note_approximate<S: Sink + ?Sized>(
+        &mut self,
+        code: &Code<'_>,
+        opcode: u8,
+        sink: &mut S,
+    ) -> Result<(), Error> {
         self.counts.approximate = self.counts.approximate.saturating_add(1);
         sink.note(self.note(code, NoteKind::APPROXIMATE, opcode))
     }
 
     /// The real opcode is known, the meaning of its other bytes is not.
-    fn renamed<S: Sink>(
+    fn renamed<S: Sink + ?Sized>(
         &mut self,
         code: &Code<'_>,
         slot: &Slot,
@@ -204,7 +209,12 @@ impl Stream {
     }
 
     /// `c8`: one slot; both variables are found, hold what is transferred, and are noted.
-    fn collective<S: Sink>(&mut self, code: &Code<'_>, slot: &Slot, sink: &mut S) -> Result<(), Error> {
+    fn collective<S: Sink + ?Sized>(
+        &mut self,
+        code: &Code<'_>,
+        slot: &Slot,
+        sink: &mut S,
+    ) -> Result<(), Error> {
         let source = self.counts.source;
         let form = |what: &[u8]| code.fault(StageCode::CollectiveForm, source).name2(what);
         let reduces = 1u32.checked_shl(u32::from(byte(slot, 12))).is_some_and(|bit| bit & REDUCE_MASK != 0);
@@ -246,7 +256,7 @@ impl Stream {
     }
 
     /// `cc`: no device slot.
-    fn label<S: Sink>(&self, code: &Code<'_>, slot: &Slot, sink: &mut S) -> Result<(), Error> {
+    fn label<S: Sink + ?Sized>(&self, code: &Code<'_>, slot: &Slot, sink: &mut S) -> Result<(), Error> {
         let mut note = self.note(code, NoteKind::LABEL, 0xCC);
         note.id = word(slot, LABEL_ID).into();
         sink.note(note)?;
@@ -254,14 +264,14 @@ impl Stream {
     }
 
     /// `d1`: no device slot; the function starts with the next one.
-    fn begin<S: Sink>(&mut self, code: &Code<'_>, slot: &Slot, sink: &mut S) -> Result<(), Error> {
+    fn begin<S: Sink + ?Sized>(&mut self, code: &Code<'_>, slot: &Slot, sink: &mut S) -> Result<(), Error> {
         self.enter_function();
         sink.named_note(self.note(code, NoteKind::FUNCTION, 0xD1), &name(slot))?;
         sink.note(self.note(code, NoteKind::DELETE, 0xD1))
     }
 
     /// `d3`: the call's frame, which is not known, and a relative branch to the function.
-    fn call<P: Places, S: Sink>(
+    fn call<P: Places + ?Sized, S: Sink + ?Sized>(
         &mut self,
         code: &Code<'_>,
         places: &P,
@@ -276,7 +286,7 @@ impl Stream {
     }
 
     /// The slots before a call's branch: blank, as many as the policy says.
-    fn frame<S: Sink>(&mut self, code: &Code<'_>, sink: &mut S) -> Result<(), Error> {
+    fn frame<S: Sink + ?Sized>(&mut self, code: &Code<'_>, sink: &mut S) -> Result<(), Error> {
         if code.call_frame_slots == 0 {
             return Ok(());
         }
@@ -287,7 +297,7 @@ impl Stream {
     }
 
     /// `a9`: the displacement field names a label until it is resolved.
-    fn label_branch<P: Places, S: Sink>(
+    fn label_branch<P: Places + ?Sized, S: Sink + ?Sized>(
         &mut self,
         code: &Code<'_>,
         places: &P,
@@ -308,7 +318,7 @@ impl Stream {
     }
 
     /// A slot that becomes a relative branch, one for one.
-    fn fixed_up<P: Places, S: Sink>(
+    fn fixed_up<P: Places + ?Sized, S: Sink + ?Sized>(
         &mut self,
         code: &Code<'_>,
         places: &P,
@@ -323,7 +333,12 @@ impl Stream {
         self.emit(branch(slot, distance), sink)
     }
 
-    fn distance<P: Places>(&self, code: &Code<'_>, places: &P, goal: Goal<'_>) -> Result<u64, Error> {
+    fn distance<P: Places + ?Sized>(
+        &self,
+        code: &Code<'_>,
+        places: &P,
+        goal: Goal<'_>,
+    ) -> Result<u64, Error> {
         let (section, at) = self.here();
         let here = places.base(section).saturating_add(at);
         let source = self.counts.source;

@@ -13,7 +13,7 @@ const KIND: usize = 15;
 
 impl Stream {
     /// `d4` alone: one real slot with both operands patched (R2, R8), or opaque (R3).
-    pub(super) fn request<P: Places, S: Sink>(
+    pub(super) fn request<P: Places + ?Sized, S: Sink + ?Sized>(
         &mut self,
         code: &Code<'_>,
         places: &P,
@@ -55,7 +55,7 @@ impl Stream {
     }
 
     /// Replaces the operands that name variables.
-    fn patch_operands<P: Places, S: Sink>(
+    fn patch_operands<P: Places + ?Sized, S: Sink + ?Sized>(
         &mut self,
         code: &Code<'_>,
         places: &P,
@@ -86,7 +86,12 @@ impl Stream {
     }
 
     /// Operands of a request that is kept as it is: what can be resolved must exist, and is noted.
-    fn note_operands<S: Sink>(&self, code: &Code<'_>, slot: &Slot, sink: &mut S) -> Result<(), Error> {
+    fn note_operands<S: Sink + ?Sized>(
+        &self,
+        code: &Code<'_>,
+        slot: &Slot,
+        sink: &mut S,
+    ) -> Result<(), Error> {
         for (index, at) in (0u8..).zip(OPERANDS) {
             let Some((var, off)) = self.named(code, operand(slot, at))? else { continue };
             access(code.kbin, var, off, 1).map_err(|error| located(code, self.counts.source, error))?;
@@ -121,7 +126,7 @@ impl Stream {
     }
 
     /// `d4` with its extension: kept as it is, unless the policy lowers it (R38).
-    pub(super) fn extended_request<P: Places, S: Sink>(
+    pub(super) fn extended_request<P: Places + ?Sized, S: Sink + ?Sized>(
         &mut self,
         code: &Code<'_>,
         places: &P,

@@ -4,6 +4,7 @@ use super::slot::{Slot, put};
 use super::{Code, Places, Section, Sink};
 use crate::bytes::split;
 use crate::error::{Error, StageCode};
+use crate::layout::SMALL;
 use crate::plan::record::{NoteKind, SlotNote, pseudo_index};
 
 /// Sums over an engine.
@@ -72,6 +73,19 @@ impl Stream {
         &mut self,
         code: &Code<'_>,
         places: &P,
+        bytes: &[u8],
+        sink: &mut S,
+    ) -> Result<(), Error> {
+        match SMALL {
+            true => self.feed_to::<dyn Places, dyn Sink>(code, places, bytes, sink),
+            false => self.feed_to(code, places, bytes, sink),
+        }
+    }
+
+    fn feed_to<P: Places + ?Sized, S: Sink + ?Sized>(
+        &mut self,
+        code: &Code<'_>,
+        places: &P,
         mut bytes: &[u8],
         sink: &mut S,
     ) -> Result<(), Error> {
@@ -108,7 +122,10 @@ impl Stream {
         sink: &mut S,
     ) -> Result<(), Error> {
         if let Some(slot) = self.pending.take() {
-            self.single(code, places, &slot, sink)?;
+            match SMALL {
+                true => self.single::<dyn Places, dyn Sink>(code, places, &slot, sink)?,
+                false => self.single(code, places, &slot, sink)?,
+            }
         }
         if self.have != 0 {
             let whole = u64::from(self.counts.source).saturating_mul(64);
@@ -118,7 +135,7 @@ impl Stream {
         Ok(())
     }
 
-    fn take<P: Places, S: Sink>(
+    fn take<P: Places + ?Sized, S: Sink + ?Sized>(
         &mut self,
         code: &Code<'_>,
         places: &P,
@@ -145,7 +162,7 @@ impl Stream {
     }
 
     /// Passes plain slots of the main code through.
-    fn pass<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<(), Error> {
+    fn pass<S: Sink + ?Sized>(&mut self, bytes: &[u8], sink: &mut S) -> Result<(), Error> {
         let count = slots_in(bytes);
         sink.slots(Section::Main, self.counts.main, bytes)?;
         self.counts.main = self.counts.main.saturating_add(count);
@@ -170,7 +187,7 @@ impl Stream {
     }
 
     /// Hands one device slot on. Slots of functions are marked in byte 3 (staging.md §11.5).
-    pub(super) fn emit<S: Sink>(&mut self, mut slot: Slot, sink: &mut S) -> Result<(), Error> {
+    pub(super) fn emit<S: Sink + ?Sized>(&mut self, mut slot: Slot, sink: &mut S) -> Result<(), Error> {
         if self.section == Section::Function
             && let Some(hint) = slot.get_mut(3)
         {
@@ -180,7 +197,7 @@ impl Stream {
     }
 
     /// Hands one slot on byte for byte, in a function too (R6 ranks above staging.md §11.5).
-    pub(super) fn keep<S: Sink>(&mut self, slot: &Slot, sink: &mut S) -> Result<(), Error> {
+    pub(super) fn keep<S: Sink + ?Sized>(&mut self, slot: &Slot, sink: &mut S) -> Result<(), Error> {
         let (section, at) = self.here();
         sink.slots(section, at, slot)?;
         let count = match section {

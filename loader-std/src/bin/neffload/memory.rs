@@ -188,7 +188,7 @@ fn error(file: &str, refusal: &Refusal) -> Value {
         "log": refusal.text(),
         "line": analyser_line(file, refusal),
         "member": refusal.member,
-        "offset": refusal.error.at.offset,
+        "offset": refusal.error.at().offset,
         "message": refusal.to_string(),
     })
 }

@@ -1,0 +1,103 @@
+//! Words of a document as an enum, so that the code decides on a number.
+//!
+//! A match on byte strings becomes a comparison of every byte: ten bytes of code a letter, which a host has room for.
+//! Where small code goes before speed, the words are one list that one function searches.
+
+/// Bytes of the list of some words: each with its length before it.
+pub(crate) const fn len(words: &[&[u8]]) -> usize {
+    let (mut rest, mut len) = (words, 0usize);
+    while let Some((word, more)) = rest.split_first() {
+        len = len.saturating_add(1).saturating_add(word.len());
+        rest = more;
+    }
+    len
+}
+
+/// The list itself, made by the compiler.
+#[allow(
+    clippy::as_conversions,
+    clippy::indexing_slicing,
+    reason = "runs while compiling, where a mistake is an error"
+)]
+#[allow(clippy::arithmetic_side_effects, reason = "the same")]
+pub(crate) const fn list<const N: usize>(words: &[&[u8]]) -> [u8; N] {
+    let (mut list, mut rest, mut at) = ([0; N], words, 0);
+    while let Some((word, more)) = rest.split_first() {
+        list[at] = word.len() as u8;
+        let mut byte = 0;
+        while byte < word.len() {
+            list[at + 1 + byte] = word[byte];
+            byte += 1;
+        }
+        at += 1 + word.len();
+        rest = more;
+    }
+    list
+}
+
+/// Where in a list a word stands.
+#[inline(never)]
+pub(crate) fn position(list: &[u8], word: &[u8]) -> Option<usize> {
+    let (mut rest, mut at) = (list, 0usize);
+    while let Some((&len, more)) = rest.split_first() {
+        let (known, after) = more.split_at_checked(usize::from(len))?;
+        if known == word {
+            return Some(at);
+        }
+        (rest, at) = (after, at.saturating_add(1));
+    }
+    None
+}
+
+/// Declares an enum of words with `Other` for every other one.
+macro_rules! words {
+    ($(#[$doc:meta])* $vis:vis $name:ident { $($variant:ident = $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $vis enum $name {
+            $($variant,)*
+            Other,
+        }
+
+        impl $name {
+            const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// Position among the words; `Other` has none.
+            #[allow(dead_code, reason = "not every enum of words is counted")]
+            $vis fn place(self) -> Option<usize> {
+                Self::ALL.iter().position(|word| *word == self)
+            }
+
+            $vis fn of(word: &[u8]) -> Self {
+                if $crate::layout::SMALL {
+                    const WORDS: &[&[u8]] = &[$($text),*];
+                    static LIST: [u8; $crate::words::len(WORDS)] = $crate::words::list(WORDS);
+                    let found = $crate::words::position(&LIST, word);
+                    return found.and_then(|at| Self::ALL.get(at)).copied().unwrap_or(Self::Other);
+                }
+                match word {
+                    $($text => Self::$variant,)*
+                    _ => Self::Other,
+                }
+            }
+        }
+    };
+}
+pub(crate) use words;
+
+#[cfg(test)]
+mod tests {
+    use super::{len, list, position};
+
+    #[test]
+    fn a_list_finds_its_words_and_no_others() {
+        const WORDS: &[&[u8]] = &[b"from", b"", b"from_off", b"f"];
+        const LIST: [u8; len(WORDS)] = list(WORDS);
+        for (at, word) in WORDS.iter().enumerate() {
+            assert_eq!(position(&LIST, word), Some(at));
+        }
+        for other in [&b"fro"[..], b"from_", b"\x04from", b"o"] {
+            assert_eq!(position(&LIST, other), None);
+        }
+    }
+}
