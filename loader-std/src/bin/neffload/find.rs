@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &FindArguments, output: &mut Output) -> Result<Answ
 
 fn row(path: &Path, found: Found, seen: &Survey) -> Value {
     json!({
-        "path": shown::name(&path),
+        "path": shown::name(path),
         "offset": found.offset,
         "size": found.size,
         "name": seen.header.as_ref().map(|header| header.name.to_string()),
