@@ -61,6 +61,9 @@ pub fn share<M: Members>(
 /// Names that give way, each with the one that takes its place and how that stands in the definition.
 type Moved<'a> = BTreeMap<Vec<u8>, (Vec<u8>, Element<'a>)>;
 
+/// Names that may have the same content, and how they stand in the definition.
+type Alike<'n, 'a> = Vec<(&'n Vec<u8>, Element<'a>)>;
+
 /// The constants of a definition.
 struct Definition<'a> {
     /// Where their members lie; ends in `/` or is empty.
@@ -102,7 +105,7 @@ impl<'a> Definition<'a> {
     ) -> io::Result<Moved<'a>> {
         let names: BTreeMap<&Vec<u8>, Element<'a>> =
             self.constants.iter().map(|(name, token)| (name, *token)).collect();
-        let mut alike: BTreeMap<(bool, u64), Vec<(&Vec<u8>, Element<'a>)>> = BTreeMap::new();
+        let mut alike: BTreeMap<(bool, u64), Alike<'_, 'a>> = BTreeMap::new();
         for (name, token) in names {
             if let Some(size) = members.size(&self.member(name)) {
                 alike.entry((name.ends_with(b".npy"), size)).or_default().push((name, token));

@@ -290,6 +290,7 @@ fn a_file_is_judged_as_load_judges_it() {
     let listed = neffload_tests::command::document(&listed)["table"].as_array().unwrap().len();
     assert!(listed > 0);
     assert_eq!(document["members"]["count"], listed);
+    assert!(!page.contains("not named"), "a target that was not read");
     assert!(page.contains("members that could be read") && !page.contains("keeps the file from being"));
 
     // Cut before the archive was looked into: nothing is known of its members.

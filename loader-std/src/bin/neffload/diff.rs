@@ -56,7 +56,7 @@ fn document(arguments: &DiffArguments, files: [&Snapshot; 2], comparison: &Compa
             Some(refused) => verdict::refused(refused, refused),
             None => verdict::accepted(),
         };
-        let name = shown::name(&path);
+        let name = shown::name(path);
         document.set(key, json!({ "name": name, "file": file.file, "verdict": verdict }));
     }
     if let Value::Object(sections) = json!(comparison) {

@@ -84,7 +84,7 @@ fn row(path: &Path, found: Found, seen: Seen<'_>) -> Value {
         Err(unjudged) => Some(unjudged),
     };
     json!({
-        "path": shown::name(&path),
+        "path": shown::name(path),
         "offset": found.offset,
         "size": found.size,
         "name": seen.ok().and_then(|seen| seen.header.as_ref()).map(|header| header.name.to_string()),

@@ -97,7 +97,7 @@ fn together(files: &[PathBuf], documents: Vec<Document>, requests: Option<Value>
     let refused = documents.iter().find(|document| document.get("verdict")["accepted"] != true);
     let verdict = refused.or(documents.first()).map(|document| document.get("verdict").clone());
     let entry = |(file, mut document): (&PathBuf, Document)| {
-        document.set("file", shown::name(&file));
+        document.set("file", shown::name(file));
         Value::from(document)
     };
     let mut all = Document::new("load");

@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<An
             Err(trouble) => {
                 tour.hide();
                 shown::complain(format_args!("neffload: {trouble}"));
-                let name = shown::name(&path);
+                let name = shown::name(path);
                 rows.push(json!({ "path": name, "file": name, "error": trouble.to_string() }));
                 unread += 1;
                 continue;
@@ -207,7 +207,7 @@ fn row(path: &Path, arguments: &VerifyArguments, verified: &Verified) -> Value {
     };
     let check = |check: Check| json!({ "name": check.name, "passed": check.passed });
     json!({
-        "path": shown::name(&path),
+        "path": shown::name(path),
         "size": survey.size,
         "verdict": verdict,
         "checks": checks(survey, verified.deep.as_ref().map(|(error, _)| error), arguments.deep).map(check).collect::<Vec<_>>(),

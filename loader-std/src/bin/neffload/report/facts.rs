@@ -41,7 +41,7 @@ pub(super) fn gather(path: &Path, input: &mut Input, told: impl FnMut(u64)) -> R
     let (inspected, seen) = inspected.map_err(|error| Trouble::Usage(error.to_string()))?;
     let inspected = Document::of("inspect", inspected);
     let mut document = Document::new("report");
-    document.set("name", shown::name(&path));
+    document.set("name", shown::name(path));
     document.set(
         "title",
         path.file_name().map_or_else(|| "NEFF".to_owned(), |name| shown::name(Path::new(name))),

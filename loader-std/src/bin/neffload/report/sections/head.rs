@@ -84,10 +84,11 @@ pub(in crate::report) fn cards(html: &mut Html<'_>) {
         html.raw(format!("</b><small>{label}</small></div>"));
     };
     card("target", &|html| {
-        if html.at("/kelf/target/text").is_string() {
-            html.word("/kelf/target/text")
-        } else {
-            html.raw("not named")
+        match (html.at("/kelf/target/text"), html.at("/kelf")) {
+            (Value::String(_), _) => html.word("/kelf/target/text"),
+            (_, Value::Object(_)) => html.raw("not named"),
+            // The descriptor was not read.
+            _ => html.raw("–"),
         };
     });
     card("device memory, estimated", &|html| {
