@@ -23,6 +23,13 @@ impl Full {
     }
 }
 
+/// Whether there is memory for a thread of the usual stack. A thread that has its stack and lacks the little that it takes
+/// before it runs ends the process.
+#[must_use]
+pub fn for_thread() -> bool {
+    left(3 * MARGIN)
+}
+
 fn margin(bytes: usize) -> Result<(), Full> {
     if left(MARGIN) { Ok(()) } else { Err(Full { bytes }) }
 }

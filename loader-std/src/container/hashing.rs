@@ -3,6 +3,7 @@
 //! Two buffers go round: one is read and inflated while the other is still being digested. Neither side
 //! copies bytes, and neither runs ahead of the other by more than a buffer.
 
+use crate::room;
 use loader_core::container::{Algorithm, Hasher};
 use std::io;
 use std::ops::Range;
@@ -35,6 +36,9 @@ impl<'scope> Hashing<'scope> {
     /// # Errors
     /// The system has no thread to give.
     pub(super) fn start(scope: &'scope Scope<'scope, '_>) -> io::Result<Self> {
+        if !room::for_thread() {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
         // No more messages than buffers are ever on their way, so nobody waits to send one.
         let ((there, pieces), (used, back)) = (sync_channel(BUFFERS), sync_channel(BUFFERS));
         let thread = Builder::new().name("digest".to_owned()).stack_size(STACK);

@@ -7,7 +7,7 @@ use loader_core::plan::Plan;
 use loader_core::policy::Policy;
 use loader_core::source::Payload;
 use loader_core::stage::{SCRATCH_BYTES, fill_core, stage};
-use std::thread;
+use std::{io, thread};
 
 /// Makes the thread of core `index`.
 pub type Worker = fn(usize) -> thread::Builder;
@@ -48,6 +48,9 @@ where
                     let mut scratch = scratch()?;
                     fill_core(&mut payload, plan, index, device, policy, &mut scratch)
                 };
+                if !room::for_thread() {
+                    return Err(io::ErrorKind::OutOfMemory.into());
+                }
                 worker(index).spawn_scoped(scope, work)
             })
             .collect();
