@@ -34,7 +34,9 @@ use arguments::{Arguments, Command};
 use clap::Parser;
 use output::Output;
 use std::io::{self, Write};
+use std::panic::resume_unwind;
 use std::process::ExitCode;
+use std::thread;
 use trouble::Trouble;
 
 /// How a subcommand ended when nothing went wrong with the command itself.
@@ -55,7 +57,19 @@ impl From<Answer> for ExitCode {
     }
 }
 
+/// Bytes of stack for everything. The system gives a program's first thread its stack page by page, and ends the program
+/// when there is no page left; this one is there from the start, so that a shortage of memory shows where somebody can
+/// say so.
+const STACK: usize = 4 << 20;
+
 fn main() -> ExitCode {
+    match thread::Builder::new().name("neffload".to_owned()).stack_size(STACK).spawn(command) {
+        Ok(work) => work.join().unwrap_or_else(|panic| resume_unwind(panic)),
+        Err(error) => failed(&Trouble::Usage(format!("no memory for a stack: {error}"))),
+    }
+}
+
+fn command() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(said) => return told(&said),
