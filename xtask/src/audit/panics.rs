@@ -32,9 +32,15 @@ pub(crate) fn is_bounded_recursion(name: &str) -> bool {
     name.starts_with("core::fmt::") || name.starts_with("core::str::slice_error_fail") || is_boundary(name)
 }
 
-/// A symbol of a boundary crate, be it a function, a method or an instance.
+/// A symbol of a boundary crate, be it a function or a method. What a function of ours is an instance for does not
+/// count: only the path that the name begins with.
 pub(crate) fn is_boundary(name: &str) -> bool {
-    BOUNDARY.iter().any(|part| name.contains(part)) || name.starts_with("<f64 as core::str::traits::FromStr>")
+    let mut path = name;
+    while let Some(rest) = ["<", "&", "[", "mut ", "dyn "].iter().find_map(|sign| path.strip_prefix(sign)) {
+        path = rest;
+    }
+    BOUNDARY.iter().any(|part| path.starts_with(part))
+        || name.starts_with("<f64 as core::str::traits::FromStr>")
 }
 
 /// A function of a named crate, not of the core library.

@@ -94,3 +94,23 @@ fn mutant_6_unsafe_without_a_reason() {
 fn mutant_7_an_image_that_grew() {
     names(&lists::sizes(&mutant().layout, &mutant().ledger).unwrap(), "agent-256k rodata");
 }
+
+#[test]
+fn a_boundary_is_where_a_name_begins() {
+    for inside in [
+        "miniz_oxide::inflate::core::transfer",
+        "<&mut serde_json_core::de::Deserializer as serde_core::de::Deserializer>::deserialize_str",
+        "<core::num::dec2flt::decimal_seq::DecimalSeq>::left_shift",
+        "<f64 as core::str::traits::FromStr>::from_str",
+        "loader_core::boundary::md5",
+    ] {
+        assert!(panics::is_boundary(inside), "{inside}");
+    }
+    for outside in [
+        "loader_core::container::digest::take::<md5::Md5>",
+        "<loader_core::json::Text as serde_core::de::Deserialize>::deserialize",
+        "core::ptr::drop_in_place::<miniz_oxide::inflate::core::DecompressorOxide>",
+    ] {
+        assert!(!panics::is_boundary(outside), "{outside}");
+    }
+}

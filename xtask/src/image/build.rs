@@ -70,7 +70,8 @@ fn keep(made: &Path, name: &str) -> Result<Built> {
     fs::copy(made, &stripped)?;
     let strip = [Path::new("strip"), Path::new("llvm-strip"), Path::new("arm-none-eabi-strip")];
     let done = strip.iter().any(|tool| {
-        let status = Command::new(tool).arg("--strip-all").arg(&stripped).output();
+        let status =
+            Command::new(tool).args(["--strip-all", "--remove-section=.stack_sizes"]).arg(&stripped).output();
         status.is_ok_and(|output| output.status.success())
     });
     // Where no tool knows the target, the image keeps its symbols; they are not loaded.
