@@ -74,3 +74,13 @@ fn too_many_codes_are_refused_before_anything_is_decoded() {
     let got = agree(&[0xF5, 0, 0, 0], 4);
     assert_eq!((got.out.len(), got.used, got.damaged), (0, None, true));
 }
+
+/// A block whose codes have no lengths, and too little behind it to read the lengths of its symbols.
+#[test]
+fn codes_without_lengths_are_refused_or_waited_for() {
+    let data = [0x02, 0x74, 0x40, 0, 0, 0, 0, 0, 0, 0, 0x74, 0x74, 0x74];
+    let got = agree(&data, 4);
+    assert_eq!((got.out.len(), got.used, got.damaged), (0, None, false));
+    let got = agree(&[&data[..], &[0; 40]].concat(), 4);
+    assert_eq!((got.out.len(), got.used, got.damaged), (0, None, true));
+}

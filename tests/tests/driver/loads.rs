@@ -14,7 +14,7 @@ use std::cell::RefCell;
 const ARENA: usize = 8 << 20;
 
 thread_local! {
-    static MEMORY: RefCell<Memory> = RefCell::new(Memory::with_arena(ARENA));
+    static MEMORY: RefCell<Memory> = const { RefCell::new(Memory::with_arena(ARENA)) };
 }
 
 /// The fixture for an architecture.

@@ -33,10 +33,10 @@ mod verify;
 use arguments::{Arguments, Command};
 use clap::Parser;
 use output::Output;
+use std::fs;
+use std::hint::black_box;
 use std::io::{self, Write};
-use std::panic::resume_unwind;
 use std::process::ExitCode;
-use std::thread;
 use trouble::Trouble;
 
 /// How a subcommand ended when nothing went wrong with the command itself.
@@ -57,19 +57,27 @@ impl From<Answer> for ExitCode {
     }
 }
 
-/// Bytes of stack for everything. The system gives a program's first thread its stack page by page, and ends the program
-/// when there is no page left; this one is there from the start, so that a shortage of memory shows where somebody can
-/// say so.
-const STACK: usize = 4 << 20;
+/// Bytes of stack for everything that the command does.
+const STACK: usize = 1 << 20;
 
-fn main() -> ExitCode {
-    match thread::Builder::new().name("neffload".to_owned()).stack_size(STACK).spawn(command) {
-        Ok(work) => work.join().unwrap_or_else(|panic| resume_unwind(panic)),
-        Err(error) => failed(&Trouble::Usage(format!("no memory for a stack: {error}"))),
+/// Where memory is limited, takes the stack at once. The system gives it out page by page, and ends a program that has no
+/// page left for it without a word; other requests can be refused.
+fn take_stack() {
+    let soft =
+        |line: &str| line.strip_prefix("Max address space")?.split_whitespace().next().map(str::to_owned);
+    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    if limits.lines().find_map(soft).is_some_and(|soft| soft != "unlimited") {
+        touch();
     }
 }
 
-fn command() -> ExitCode {
+#[inline(never)]
+fn touch() {
+    black_box([0u8; STACK]);
+}
+
+fn main() -> ExitCode {
+    take_stack();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(said) => return told(&said),

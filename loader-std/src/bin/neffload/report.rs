@@ -58,15 +58,16 @@ pub(crate) fn run(arguments: &ReportArguments, output: &mut Output) -> Result<An
     if output.json() {
         output.document(&document)?;
     }
-    Ok(answer(&document))
+    let Some(refusal) = refusal(&document) else { return Ok(Answer::Done) };
+    if !output.json() {
+        let part = |key: &str| refusal[key].as_str().unwrap_or_default().to_owned();
+        output.remark(format_args!("refused: {} {}; the page says more", part("code"), part("log")));
+    }
+    Ok(Answer::Refused)
 }
 
-/// The page of a file that cannot be read, or not be loaded, says why; that is still a refusal.
-fn answer(document: &Document) -> Answer {
-    let taken = |verdict: &Value| verdict["accepted"] == true;
-    if taken(document.get("verdict")) && taken(&document.get("load")["verdict"]) {
-        Answer::Done
-    } else {
-        Answer::Refused
-    }
+/// Why the file cannot be read, or not be loaded. The page of such a file says it too; it is still a refusal.
+fn refusal(document: &Document) -> Option<Value> {
+    let verdicts = [document.get("verdict").clone(), document.get("load")["verdict"].clone()];
+    verdicts.into_iter().find(|verdict| verdict["accepted"] != true)
 }
