@@ -60,8 +60,7 @@ pub(crate) fn run(arguments: &ReportArguments, output: &mut Output) -> Result<An
     }
     let Some(refusal) = refusal(&document) else { return Ok(Answer::Done) };
     if !output.json() {
-        let part = |key: &str| refusal[key].as_str().unwrap_or_default().to_owned();
-        output.remark(format_args!("refused: {} {}; the page says more", part("code"), part("log")));
+        output.remark(format_args!("refused: {}", refusal["message"].as_str().unwrap_or_default()));
     }
     Ok(Answer::Refused)
 }
