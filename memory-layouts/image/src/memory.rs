@@ -77,6 +77,16 @@ fn fill<T, const N: usize>(place: &mut MaybeUninit<[T; N]>, make: impl Fn() -> T
     unsafe { place.assume_init_mut() }
 }
 
+/// Layers, made where they stay: a value of 43 KiB would lie on the stack first.
+fn layers<const N: usize>(place: &mut MaybeUninit<[Layer; N]>) -> &mut [Layer; N] {
+    // SAFETY: the pointer is to that one array.
+    unsafe { place.as_mut_ptr().write_bytes(0, 1) };
+    // SAFETY: all its bytes are zeros now, which is a layer: it and its decoder are numbers, arrays of numbers, and
+    // enumerations of whose first variant all parts are such. What they mean does not matter, since a layer forgets
+    // everything when a stream begins.
+    unsafe { place.assume_init_mut() }
+}
+
 /// Everything, taken.
 pub struct Taken {
     /// What [`neffload_agent::load`] takes.
@@ -106,7 +116,7 @@ pub fn take() -> Option<Taken> {
         members: MEMBERS.take()?,
         arena: ARENA.take()?,
         input: &mut working.input,
-        layers: fill(&mut working.layers, Layer::new),
+        layers: layers(&mut working.layers),
         names: &mut working.names,
         extents: fill(&mut working.extents, Extent::default),
         scratch: &mut working.scratch,

@@ -46,27 +46,18 @@ pub trait Inflate {
 }
 
 /// The core's own decoder: 10 KiB, no heap, no `unsafe`.
-#[derive(Default)]
-pub struct Oxide(DecompressorOxide);
-
-impl Oxide {
-    /// A decoder at the beginning of a stream.
-    #[must_use]
-    pub fn new() -> Self {
-        Self(DecompressorOxide::new())
-    }
-}
+pub type Oxide = DecompressorOxide;
 
 impl Inflate for Oxide {
     fn reset(&mut self) {
-        self.0.init();
+        self.init();
     }
 
     fn inflate(&mut self, input: &[u8], ring: &mut [u8], place: Range<usize>, fresh: bool) -> Inflated {
         // Positions in a fresh ring are positions in the stream: distances are checked against them.
         let check = if fresh { TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF } else { 0 };
         let flags = TINFL_FLAG_HAS_MORE_INPUT | check;
-        let (status, used, made) = crate::boundary::inflate(&mut self.0, input, ring, place, flags);
+        let (status, used, made) = crate::boundary::inflate(self, input, ring, place, flags);
         let stop = match status {
             TINFLStatus::NeedsMoreInput => Stop::Input,
             TINFLStatus::HasMoreOutput => Stop::Room,
@@ -74,11 +65,5 @@ impl Inflate for Oxide {
             _ => Stop::Damage,
         };
         Inflated { used, made, stop }
-    }
-}
-
-impl core::fmt::Debug for Oxide {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("Oxide")
     }
 }

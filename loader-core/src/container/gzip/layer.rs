@@ -102,19 +102,12 @@ pub struct Layer<I: ?Sized = Oxide> {
     inflate: I,
 }
 
-impl Layer {
-    /// The core's own decoder at rest.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::with(Oxide::new())
-    }
-}
-
-impl<I> Layer<I> {
-    /// A decoder at rest.
-    #[must_use]
-    pub const fn with(inflate: I) -> Self {
+/// A layer at rest. As text in each constructor, so that the 43 KiB are made where they stay, and not on the stack of
+/// whoever passes a decoder on.
+macro_rules! at_rest {
+    ($inflate:expr) => {
         Self {
+            inflate: $inflate,
             ring: [0; RING],
             end: 0,
             start: 0,
@@ -131,8 +124,23 @@ impl<I> Layer<I> {
             members: 0,
             trailer: None,
             after: false,
-            inflate,
         }
+    };
+}
+
+impl Layer {
+    /// The core's own decoder at rest.
+    #[must_use]
+    pub fn new() -> Self {
+        at_rest!(Oxide::new())
+    }
+}
+
+impl<I> Layer<I> {
+    /// A decoder at rest.
+    #[must_use]
+    pub const fn with(inflate: I) -> Self {
+        at_rest!(inflate)
     }
 }
 

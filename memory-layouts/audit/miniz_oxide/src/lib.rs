@@ -34,15 +34,16 @@ pub mod inflate {
         }
 
         /// Passes input on; nobody can know how it ended.
-        pub fn decompress(
+        pub fn decompress_with_limit(
             state: &mut DecompressorOxide,
             input: &[u8],
             out: &mut [u8],
             position: usize,
+            most: usize,
             flags: u32,
         ) -> (TINFLStatus, usize, usize) {
             let mut count = 0;
-            for (to, from) in out.iter_mut().skip(position).zip(input) {
+            for (to, from) in out.iter_mut().skip(position).take(most).zip(input) {
                 *to = *from;
                 count += 1;
             }
