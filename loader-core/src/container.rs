@@ -19,7 +19,7 @@ mod unpack;
 mod workspace;
 
 pub use digest::{Algorithm, DigestVerdict, Hasher, Order};
-pub use events::{DROPPED_SUFFIX, Entry, Events, Kind};
+pub use events::{DROPPED_SUFFIX, Entry, Events, Kind, zeros};
 pub use features::Features;
 pub use gzip::{Inflate, Inflated, Layer, Oxide, Stop};
 pub use header::{HEADER_BYTES, Header, HeaderView, PAYLOAD_OFFSET, Uuid};

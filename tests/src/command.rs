@@ -1,5 +1,6 @@
 //! Runs the `neffload` command as a user would.
 
+use crate::fixtures::{Fixture, named};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::io::Write;
@@ -121,6 +122,18 @@ impl Scratch {
     #[must_use]
     pub fn join(&self, name: &str) -> PathBuf {
         self.0.join(name)
+    }
+
+    /// Writes a fixture with changes to a file inside.
+    ///
+    /// # Panics
+    /// If the system refuses.
+    pub fn changed(&self, base: &str, change: impl FnOnce(&mut Fixture)) -> PathBuf {
+        let mut fixture = named(base);
+        change(&mut fixture);
+        let path = self.join("changed.neff");
+        std::fs::write(&path, fixture.bytes()).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        path
     }
 
     /// Writes a tree below a folder inside and returns that folder.

@@ -68,8 +68,11 @@ impl<'a> Entry<'a> {
 static ZEROS: [u8; ZEROS_BYTES] = [0; ZEROS_BYTES];
 const ZEROS_BYTES: usize = if crate::layout::SMALL { 256 } else { 4096 };
 
-/// Hands out `length` zero bytes in pieces.
-pub(super) fn zeros(
+/// Hands out `length` zero bytes in pieces: the content of a hole, `offset` bytes into an entry.
+///
+/// # Errors
+/// Those of `take`, which end it.
+pub fn zeros(
     offset: u64,
     length: u64,
     mut take: impl FnMut(u64, &[u8]) -> Result<(), Error>,

@@ -5,7 +5,7 @@ use super::hashing::Hashing;
 use crate::file::Buffers;
 use crate::members::kept_name;
 use loader_core::container::{
-    DigestVerdict, Digesting, Entry, Events, Header, PAYLOAD_OFFSET, PayloadShape, Progress, Reader,
+    DigestVerdict, Digesting, Entry, Events, Header, PAYLOAD_OFFSET, PayloadShape, Progress, Reader, zeros,
 };
 use loader_core::error::{ContainerCode, Error, Stage};
 use loader_core::limits::Limits;
@@ -292,16 +292,11 @@ impl Events for Gather {
         Ok(())
     }
 
-    fn hole(&mut self, _: u64, length: u64) -> Result<(), Error> {
-        const ZEROS: [u8; 4096] = [0; 4096];
-        let Some(hasher) = &mut self.hasher else { return Ok(()) };
-        let mut left = length;
-        while left > 0 {
-            let piece = usize::try_from(left).map_or(ZEROS.len(), |left| left.min(ZEROS.len()));
-            hasher.update(&ZEROS[..piece]);
-            left -= piece as u64;
+    fn hole(&mut self, offset: u64, length: u64) -> Result<(), Error> {
+        if self.hasher.is_none() {
+            return Ok(());
         }
-        Ok(())
+        zeros(offset, length, |at, bytes| self.data(at, bytes))
     }
 
     fn end(&mut self) -> Result<(), Error> {

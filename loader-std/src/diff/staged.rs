@@ -1,6 +1,6 @@
 //! Digests of constants as they are on a device: without the header of an `.npy` file (manifests.md §15.2).
 
-use loader_core::container::{Entry, Events};
+use loader_core::container::{Entry, Events, zeros};
 use loader_core::error::Error;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -64,16 +64,11 @@ impl Events for Arrays {
         Ok(())
     }
 
-    fn hole(&mut self, _: u64, length: u64) -> Result<(), Error> {
-        const ZEROS: [u8; 4096] = [0; 4096];
-        let Some(array) = &mut self.current else { return Ok(()) };
-        let mut left = length;
-        while left > 0 {
-            let piece = usize::try_from(left).map_or(ZEROS.len(), |left| left.min(ZEROS.len()));
-            array.take(&ZEROS[..piece]);
-            left -= piece as u64;
+    fn hole(&mut self, offset: u64, length: u64) -> Result<(), Error> {
+        if self.current.is_none() {
+            return Ok(());
         }
-        Ok(())
+        zeros(offset, length, |at, bytes| self.data(at, bytes))
     }
 
     fn end(&mut self) -> Result<(), Error> {

@@ -2,11 +2,10 @@
 
 use neffload_tests::build::edit_json;
 use neffload_tests::command::{Scratch, document, neffload, status};
-use neffload_tests::fixtures::{Fixture, named};
 use neffload_tests::{fixture, python, skip, workspace};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 const FIRST: &str = "NEURON_SCRATCHPAD_PAGE_SIZE";
@@ -16,14 +15,6 @@ fn ask(words: &[&str], file: &Path, environment: &[(&str, &str)]) -> Output {
     let mut command = neffload();
     command.env_remove(FIRST).env_remove(SECOND).envs(environment.iter().copied());
     command.args(words).arg("--json").arg(file).output().unwrap()
-}
-
-fn changed(folder: &Scratch, base: &str, change: impl FnOnce(&mut Fixture)) -> PathBuf {
-    let mut fixture = named(base);
-    change(&mut fixture);
-    let path = folder.join("changed.neff");
-    fs::write(&path, fixture.bytes()).unwrap();
-    path
 }
 
 #[test]
@@ -83,7 +74,7 @@ fn a_tiny_device_has_the_bytes_it_is_given() {
 fn a_short_constant_is_refused_wherever_it_is_placed() {
     let folder = Scratch::new("short-constant");
     // A constant of the fixture, one byte short.
-    let file = changed(&folder, "cayman-2core", |fixture| {
+    let file = folder.changed("cayman-2core", |fixture| {
         let name = fixture.tree.keys().find(|name| name.ends_with(".npy")).unwrap().clone();
         fixture.tree.get_mut(&name).unwrap().pop();
     });
@@ -123,7 +114,7 @@ fn a_dump_and_its_report_are_of_one_load() {
 fn a_gather_that_fills_several_packets_is_as_the_checker_expects() {
     let Some(python) = python() else { skip!("no Python") };
     let folder = Scratch::new("wide-gather");
-    let file = changed(&folder, "mariana-gather", |fixture| {
+    let file = folder.changed("mariana-gather", |fixture| {
         let member = "sg00/Pool0.json";
         edit_json(&mut fixture.tree, member, |engine| {
             let blocks = engine["dma"].as_array_mut().unwrap();

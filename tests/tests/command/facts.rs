@@ -2,21 +2,10 @@
 
 use neffload_tests::build::{Tree, edit_json};
 use neffload_tests::command::{Scratch, document, neffload, status};
-use neffload_tests::fixtures::{Fixture, named};
 use serde_json::{Value, json};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const DEF: &str = "sg00/def.json";
-
-/// A fixture with changes, written to a file.
-fn changed(folder: &Scratch, base: &str, change: impl FnOnce(&mut Fixture)) -> PathBuf {
-    let mut fixture = named(base);
-    change(&mut fixture);
-    let path = folder.join("changed.neff");
-    fs::write(&path, fixture.bytes()).unwrap();
-    path
-}
 
 /// Document and exit status.
 fn ask(words: &[&str], file: &Path) -> (Value, i32) {
@@ -56,7 +45,7 @@ fn graphs(tree: &mut Tree, names: &[&str]) {
 #[test]
 fn inspect_judges_the_architecture_as_load_does_and_still_tells_the_facts() {
     let folder = Scratch::new("arch-gate");
-    let file = changed(&folder, "sunda-1core", |_| {});
+    let file = folder.changed("sunda-1core", |_| {});
     let (inspected, status) = ask(&["inspect", "--arch", "cayman"], &file);
     let (loaded, _) = ask(&["load", "--device", "sim:cayman"], &file);
     assert_eq!((verdict(&inspected), status), ((Some("E203"), Some(2)), 1));
@@ -69,16 +58,16 @@ fn inspect_judges_the_architecture_as_load_does_and_still_tells_the_facts() {
     assert_eq!(ask(&["inspect"], &file).1, 0);
     // Before a later fault, as in a load.
     let broken =
-        changed(&folder, "sunda-1core", |fixture| edit(&mut fixture.tree, DEF, "/dma_queue", json!([])));
+        folder.changed("sunda-1core", |fixture| edit(&mut fixture.tree, DEF, "/dma_queue", json!([])));
     assert_eq!(verdict(&ask(&["inspect"], &broken).0).0, Some("E339"));
     assert_eq!(verdict(&ask(&["inspect", "--arch", "v3"], &broken).0).0, Some("E203"));
     // Whatever that fault's status is.
     let long = |document: &mut Value| document["k".repeat(6000)] = json!(1);
-    let large = changed(&folder, "sunda-1core", |fixture| edit_json(&mut fixture.tree, DEF, long));
+    let large = folder.changed("sunda-1core", |fixture| edit_json(&mut fixture.tree, DEF, long));
     assert_eq!(verdict(&ask(&["inspect"], &large).0), (Some("E124"), Some(4)));
     assert_eq!(verdict(&ask(&["inspect", "--arch", "v3"], &large).0).0, Some("E203"));
     // A NeuronCore-v1 file is for no host that can be named (R22).
-    let file = changed(&folder, "inf1-1core", |_| {});
+    let file = folder.changed("inf1-1core", |_| {});
     assert_eq!(ask(&["inspect"], &file).1, 0);
     assert_eq!(verdict(&ask(&["inspect", "--arch", "sunda"], &file).0).0, Some("E204"));
 }
@@ -88,7 +77,7 @@ fn inspect_judges_the_architecture_as_load_does_and_still_tells_the_facts() {
 fn the_number_of_subgraphs_is_judged_by_the_files_own_logical_core() {
     let folder = Scratch::new("core-gate");
     let log = "Insufficient number of pncs, required 2, available 1";
-    let two = changed(&folder, "sunda-1core", |fixture| graphs(&mut fixture.tree, &["a", "b"]));
+    let two = folder.changed("sunda-1core", |fixture| graphs(&mut fixture.tree, &["a", "b"]));
     for words in [&["load"][..], &["load", "--max-memory", "8M"], &["plan"], &["verify", "--deep"]] {
         let (answer, status) = ask(words, &two);
         assert_eq!((verdict(&answer), status), ((Some("E208"), Some(9)), 1), "{words:?}");
@@ -102,7 +91,7 @@ fn the_number_of_subgraphs_is_judged_by_the_files_own_logical_core() {
     assert_eq!((verdict(&inspected), status), ((Some("E208"), Some(9)), 1));
     assert_eq!(inspected["subgraphs"].as_array().unwrap().len(), 2);
     assert_eq!(ask(&["inspect", "--lnc", "2"], &two).1, 0);
-    let three = changed(&folder, "sunda-1core", |fixture| {
+    let three = folder.changed("sunda-1core", |fixture| {
         graphs(&mut fixture.tree, &["a", "b", "c"]);
         fixture.options.header.lnc_size = 2;
     });
@@ -115,7 +104,7 @@ fn the_number_of_subgraphs_is_judged_by_the_files_own_logical_core() {
 #[test]
 fn every_command_honours_the_legacy_switch() {
     let folder = Scratch::new("switch");
-    let bare = changed(&folder, "cayman-2core", |fixture| {
+    let bare = folder.changed("cayman-2core", |fixture| {
         for member in ["sg00/def.json", "sg01/def.json"] {
             edit_json(&mut fixture.tree, member, |def| {
                 def.as_object_mut().unwrap().remove("runtime_statebuffer_reservation");
@@ -130,7 +119,7 @@ fn every_command_honours_the_legacy_switch() {
         assert_eq!((verdict(&answer).0, status), (None, 0), "{words:?} {answer}");
     }
     // W203 in all of them that can name a host.
-    let other = changed(&folder, "sunda-1core", |_| {});
+    let other = folder.changed("sunda-1core", |_| {});
     let remark = "Loading a NEFF compiled for a different arch, NEFF arch: v2, instance arch: v3";
     for words in [
         &["inspect", "--arch", "v3"][..],
@@ -147,11 +136,11 @@ fn every_command_honours_the_legacy_switch() {
 fn every_command_makes_the_same_remarks() {
     let folder = Scratch::new("remarks");
     let malformed = "info.json is not read: it is malformed";
-    let blob = changed(&folder, "sunda-1core", |fixture| {
+    let blob = folder.changed("sunda-1core", |fixture| {
         fixture.tree.insert("info.json".to_owned(), b"\xff\xfe\0".to_vec());
     });
     assert_eq!(warnings(&ask(&["inspect"], &blob).0), [malformed]);
-    let file = changed(&folder, "sunda-1core", |fixture| {
+    let file = folder.changed("sunda-1core", |fixture| {
         fixture.tree.insert("info.json".to_owned(), b"{\"name\": ".to_vec());
         edit_json(&mut fixture.tree, DEF, |def| drop(def.as_object_mut().unwrap().remove("dve")));
     });
@@ -179,7 +168,7 @@ fn two_inputs_in_one_output_are_accepted_with_a_remark() {
     let folder = Scratch::new("aliases");
     let map = json!({"inputs": [{"name": "a"}, {"name": "b"}], "outputs": [{"name": "y"}], "alias_map": [
         {"input_name": "a", "output_name": "y"}, {"input_name": "b", "output_name": "y", "must_alias": true}]});
-    let file = changed(&folder, "sunda-1core", |fixture| {
+    let file = folder.changed("sunda-1core", |fixture| {
         fixture.tree.insert("sg00/tensor_map.json".to_owned(), map.to_string().into_bytes());
     });
     let text = "output y takes the buffer of b and of another input";
@@ -196,7 +185,7 @@ fn two_inputs_in_one_output_are_accepted_with_a_remark() {
 fn the_estimate_reads_as_a_load_does() {
     let folder = Scratch::new("estimate");
     let memory = |change: &dyn Fn(&mut Tree)| {
-        let file = changed(&folder, "cayman-2core", |fixture| change(&mut fixture.tree));
+        let file = folder.changed("cayman-2core", |fixture| change(&mut fixture.tree));
         ask(&["memory"], &file)
     };
     let area = |answer: &Value| answer["memory"]["cores"][0]["areas"].clone();
@@ -258,7 +247,7 @@ fn the_estimate_reads_as_a_load_does() {
 #[test]
 fn usage_is_judged_before_the_file() {
     let folder = Scratch::new("usage");
-    let file = changed(&folder, "sunda-1core", |_| {});
+    let file = folder.changed("sunda-1core", |_| {});
     let run = |words: &[&str]| neffload().args(words).arg(&file).output().unwrap();
     let extra = neffload().arg("info").arg(&file).args(["getKelf", "x"]).output().unwrap();
     assert_eq!(status(&extra), 2);
@@ -277,7 +266,7 @@ fn usage_is_judged_before_the_file() {
 fn documents_keep_their_numbers_and_bytes_their_encoding() {
     let folder = Scratch::new("values");
     let info = r#"{"big":18446744073709551616,"huge":1e400,"half":0.50,"big":1,"deep":{"a":[-0,1E5]}}"#;
-    let file = changed(&folder, "sunda-1core", |fixture| {
+    let file = folder.changed("sunda-1core", |fixture| {
         fixture.tree.insert("info.json".to_owned(), info.as_bytes().to_vec());
     });
     let get = |words: &[&str]| neffload().arg("info").arg(&file).args(words).output().unwrap();

@@ -1,13 +1,15 @@
 //! `neffload pack` of files: the same model comes out, and what was there stays until it does.
 
-use neffload_tests::command::{Scratch, document, run, status};
+use loader_std::pack::tree::collect;
+use neffload_tests::command::{Scratch, document, neffload, run, status};
 use neffload_tests::container::File;
 use neffload_tests::container::tar::Tar;
-use neffload_tests::{fixture_files, real_files};
+use neffload_tests::{fixture, fixture_files, real_files};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn pack(flags: &[&str], from: &Path, to: &Path) -> std::process::Output {
     let flags = flags.iter().map(OsString::from);
@@ -106,4 +108,35 @@ fn what_led_to_the_old_file_leads_to_the_new_one() {
     // No regular file: it is written to as it is.
     assert_eq!(status(&pack(&[], &fixture_files()[0], Path::new("/dev/full"))), 2);
     assert!(!fs::metadata("/dev/full").unwrap().is_file());
+}
+
+/// Runs a command that may write files of two of the shell's blocks, 1 or 2 KiB, and is told so instead of ended.
+fn cramped(words: &[&str], file: &Path, more: &[&Path]) -> i32 {
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' XFSZ; ulimit -f 2; exec \"$@\"", "sh"]).arg(neffload().get_program());
+    status(&command.args(words).arg(file).args(more).output().unwrap())
+}
+
+/// A disk that is full in the middle of a file: what was there stays, and no part of a new file does.
+#[test]
+fn a_full_disk_leaves_no_part_of_a_file() {
+    let scratch = Scratch::new("repack-full");
+    let (out, flag) = (scratch.join("out"), Path::new("-o"));
+    let file = fixture("cayman-2core");
+    fs::write(&out, "old").unwrap();
+    assert_eq!(cramped(&["pack"], &file, &[&out]), 2);
+    assert_eq!(cramped(&["report"], &file, &[flag, &out]), 2);
+    assert_eq!(fs::read_to_string(&out).unwrap(), "old");
+    assert_eq!(cramped(&["extract"], &file, &[Path::new("--neff"), &scratch.join("cut.neff")]), 2);
+    let (members, whole) = (scratch.join("members"), scratch.join("whole"));
+    assert_eq!(cramped(&["extract"], &file, &[Path::new("-C"), &members]), 2);
+    assert_eq!(status(&run(["extract".as_ref(), file.as_os_str(), "-C".as_ref(), whole.as_os_str()])), 0);
+    assert_eq!(fs::read_dir(scratch.join(".")).unwrap().count(), 3);
+    let mut written = 0;
+    for member in collect(&members).unwrap() {
+        let other = whole.join(member.path.strip_prefix(&members).unwrap());
+        assert_eq!(fs::read(&member.path).unwrap(), fs::read(other).unwrap(), "{}", member.path.display());
+        written += 1;
+    }
+    assert!(written > 0, "the small members before the one that did not fit");
 }

@@ -2,8 +2,8 @@
 //!
 //! A ticket is taken when an error gets a place, and nobody gives one back, because errors are copied. So the oldest
 //! goes first: who keeps an error while more are made keeps it as [`Held`](crate::error::Held). The ticket of a slot
-//! that was given out again finds nowhere, not another error's place, until all 255 tickets have gone round. Slots are words of atomics: threads that
-//! share the shelf each take slots of their own.
+//! that was given out again finds nowhere, not another error's place, until all 255 tickets have gone round. Slots are
+//! words of atomics: threads that share the shelf each take slots of their own.
 
 use crate::error::{At, Name};
 use crate::source::MemberId;

@@ -3,6 +3,7 @@
 use crate::Answer;
 use crate::inspect::NoNames;
 use crate::output::{Align, Count, Document, Output, Size, Style, Table, shown, total, verdict};
+use crate::replace::fresh;
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::error::{ContainerCode, Error, Stage};
@@ -11,7 +12,7 @@ use loader_core::policy::Policy;
 use loader_core::source::Source;
 use loader_std::container::{Ask, Survey, Unpacker, hex, survey, table_json, text};
 use loader_std::file::{Buffers, Input};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -221,8 +222,7 @@ fn write_member(folder: &Path, path: &Path, bytes: &[u8]) -> Result<(), Trouble>
         }
     }
     let target = folder.join(path);
-    let file = OpenOptions::new().write(true).create_new(true).open(&target);
-    file.and_then(|mut file| file.write_all(bytes)).map_err(Trouble::at(&target))
+    fresh(&target, |mut file| file.write_all(bytes)).map_err(Trouble::at(&target))
 }
 
 /// `*` for any bytes, `?` for one.
@@ -261,26 +261,51 @@ fn cut_out(from: &Path, to: &Path, output: &mut Output) -> Result<Answer, Troubl
             return refusal("extract", from, error.as_ref().unwrap_or(&absent), output);
         }
     };
-    let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", shown::path(from)));
-    let file = File::create_new(to).map_err(Trouble::at(to))?;
-    let (mut out, mut at) = (BufWriter::new(file), 0);
-    let (mut piece, end) = (vec![0; Buffers::INPUT], header.payload_end());
-    while at < end {
-        let left = usize::try_from(end - at).map_or(piece.len(), |left| left.min(piece.len()));
-        let count = input.read_at(at, &mut piece[..left]).map_err(unreadable)?;
-        if count == 0 {
-            return Err(unreadable(Error::new(Stage::Tool, ContainerCode::Changed)));
-        }
-        out.write_all(&piece[..count]).map_err(Trouble::at(to))?;
-        at += count as u64;
-    }
-    out.flush().map_err(Trouble::at(to))?;
+    let end = header.payload_end();
+    fresh(to, |file| copy(&mut input, end, file)).map_err(|error| match error {
+        Uncopied::Read(error) => Trouble::Usage(format!("{}: {error}", shown::path(from))),
+        Uncopied::Write(error) => Trouble::at(to)(error),
+    })?;
     if output.json() {
         output.document(Document::new("extract").set("neff", shown::name(to)).set("bytes", end))?;
     } else {
         output.line(format_args!("{} to {}", Size(end), shown::path(to)))?;
     }
     Ok(Answer::Done)
+}
+
+/// Which side of a copy refused.
+enum Uncopied {
+    Read(Error),
+    Write(io::Error),
+}
+
+impl From<Error> for Uncopied {
+    fn from(error: Error) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl From<io::Error> for Uncopied {
+    fn from(error: io::Error) -> Self {
+        Self::Write(error)
+    }
+}
+
+/// The first `end` bytes of what is read.
+fn copy(input: &mut Input, end: u64, file: &File) -> Result<(), Uncopied> {
+    let (mut out, mut at) = (BufWriter::new(file), 0);
+    let mut piece = vec![0; Buffers::INPUT];
+    while at < end {
+        let left = usize::try_from(end - at).map_or(piece.len(), |left| left.min(piece.len()));
+        let count = input.read_at(at, &mut piece[..left])?;
+        if count == 0 {
+            return Err(Error::new(Stage::Tool, ContainerCode::Changed).into());
+        }
+        out.write_all(&piece[..count])?;
+        at += count as u64;
+    }
+    Ok(out.flush()?)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use crate::Answer;
 use crate::files::{apart, hold};
 use crate::load::{Asked, SimSpec, refusal, surroundings};
 use crate::output::{Align, Document, Output, Paint, Size, Table, shown, verdict};
+use crate::replace::replace;
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::policy::Policy;
@@ -14,7 +15,7 @@ use loader_std::inspect::warnings_json;
 use loader_std::needs::{Needs, needs};
 use neuron_drivers::sim::Config;
 use serde_json::{Map, Value, json};
-use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `plan`.
@@ -82,7 +83,7 @@ impl Plan {
     fn answer(&self, arguments: &PlanArguments, output: &mut Output) -> Result<(), Trouble> {
         let to_output = arguments.layout_to_output();
         if let Some(path) = arguments.output.as_deref().filter(|_| !to_output) {
-            fs::write(path, self.layout()).map_err(Trouble::at(path))?;
+            replace(path, |mut file| file.write_all(self.layout().as_bytes())).map_err(Trouble::at(path))?;
         }
         if output.json() {
             output.document(&self.document(&arguments.asked))

@@ -32,6 +32,21 @@ pub(crate) fn replace<T, E: From<io::Error>>(
     Ok(result)
 }
 
+/// Writes a file where there is none.
+///
+/// # Errors
+/// As [`replace`]; that there is one.
+pub(crate) fn fresh<T, E: From<io::Error>>(
+    out: &Path,
+    write: impl FnOnce(&File) -> Result<T, E>,
+) -> Result<T, E> {
+    let file = File::create_new(out)?;
+    let mut made = Made { path: out, kept: false };
+    let result = write(&file)?;
+    made.kept = true;
+    Ok(result)
+}
+
 fn finish(mut made: Made<'_>, file: &File, place: &Path, was: Option<Permissions>) -> io::Result<()> {
     if let Some(was) = was {
         file.set_permissions(was)?;

@@ -10,12 +10,13 @@ mod sections;
 use crate::Answer;
 use crate::files::apart;
 use crate::output::{Document, Output, Size, shown};
+use crate::replace::replace;
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::source::Source;
 use loader_std::file::Input;
 use serde_json::Value;
-use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `report`.
@@ -51,7 +52,7 @@ pub(crate) fn run(arguments: &ReportArguments, output: &mut Output) -> Result<An
         if to_output {
             output.exactly(page.trim_end())?;
         } else {
-            fs::write(out, &page).map_err(Trouble::at(out))?;
+            replace(out, |mut file| file.write_all(page.as_bytes())).map_err(Trouble::at(out))?;
             output.remark(format_args!("{}: {}", shown::path(out), Size(page.len() as u64)));
         }
     }
