@@ -24,7 +24,8 @@ const ENOENT: i32 = 2;
 
 /// The reader's own text for a file that is not there (manifests.md §19.3), in Python's class for that.
 fn absent(py: Python<'_>, path: &Path, error: PyErr) -> PyErr {
-    if !error.is_instance_of::<PyFileNotFoundError>(py) {
+    // The exception itself is asked: it was raised as an `OSError`, and Python chose the class of its number.
+    if !error.value(py).is_instance_of::<PyFileNotFoundError>() {
         return error;
     }
     let text = Refusal::no_file().text();
