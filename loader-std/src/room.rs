@@ -23,11 +23,15 @@ impl Full {
     }
 }
 
-/// Whether there is memory for a thread of the usual stack. A thread that has its stack and lacks the little that it takes
-/// before it runs ends the process.
+/// Bytes of address space that a thread may take before it does anything: its stack, and an arena of the system's
+/// allocator, which is 64 MiB of a piece of twice that.
+const THREAD: usize = 128 << 20;
+
+/// Whether there is address space for so many more threads. Ask before the first is made: one that has its stack and finds
+/// that another took the little that it needs before it runs ends the process.
 #[must_use]
-pub fn for_thread() -> bool {
-    left(3 * MARGIN)
+pub fn for_threads(count: usize) -> bool {
+    left(count.saturating_mul(THREAD))
 }
 
 fn margin(bytes: usize) -> Result<(), Full> {

@@ -36,7 +36,7 @@ impl<'scope> Hashing<'scope> {
     /// # Errors
     /// The system has no thread to give.
     pub(super) fn start(scope: &'scope Scope<'scope, '_>) -> io::Result<Self> {
-        if !room::for_thread() {
+        if !room::for_threads(1) {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
         // No more messages than buffers are ever on their way, so nobody waits to send one.

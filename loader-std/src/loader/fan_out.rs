@@ -7,7 +7,7 @@ use loader_core::plan::Plan;
 use loader_core::policy::Policy;
 use loader_core::source::Payload;
 use loader_core::stage::{SCRATCH_BYTES, fill_core, stage};
-use std::{io, thread};
+use std::thread;
 
 /// Makes the thread of core `index`.
 pub type Worker = fn(usize) -> thread::Builder;
@@ -17,7 +17,8 @@ pub fn worker(index: usize) -> thread::Builder {
     thread::Builder::new().name(format!("stage-{index}"))
 }
 
-/// Fills a placed model on `threads` threads: 0 is one per core, 1 fills the cores one after the other.
+/// Fills a placed model on `threads` threads: 0 is one per core, 1 fills the cores one after the other. So does a process
+/// whose address space is too small for the threads; the bytes are the same.
 ///
 /// Every thread is joined before the outcome is decided. A thread that cannot be made or that panics is its
 /// core's failure. On an error the caller unloads the plan.
@@ -36,7 +37,7 @@ where
     P: Payload<'m> + Copy + Send,
     D: Device + Sync,
 {
-    if plan.len() == 1 || threads == 1 {
+    if plan.len() == 1 || threads == 1 || !room::for_threads(plan.len()) {
         let mut scratch = scratch()?;
         return stage(&mut payload, plan, device, policy, &mut scratch);
     }
@@ -48,9 +49,6 @@ where
                     let mut scratch = scratch()?;
                     fill_core(&mut payload, plan, index, device, policy, &mut scratch)
                 };
-                if !room::for_thread() {
-                    return Err(io::ErrorKind::OutOfMemory.into());
-                }
                 worker(index).spawn_scoped(scope, work)
             })
             .collect();
