@@ -6,7 +6,7 @@
 //! | [`map`] | the address maps of the three architectures | nothing |
 //! | `neuron` | the accelerator behind the kernel driver | Linux; the C library is optional |
 //! | `simdrv` | the simulated kernel driver, behind the same requests | a heap |
-//! | `heap` | none: what the host has left of its memory | a heap |
+//! | `heap` | none: what the host has left of its memory | the C library of a Unix |
 //! | `harness` | the simulated kernel driver behind real system calls | Linux with seccomp user notification |
 //! | [`sim`] | the deterministic simulated accelerator | nothing: no operating system, no heap |
 #![no_std]
