@@ -80,6 +80,17 @@ fn a_folder_that_cannot_be_listed_is_named_and_the_rest_is_read() {
 }
 
 #[test]
+fn a_folder_without_a_file_is_no_answer() {
+    let scratch = Scratch::new("nothing");
+    for command in ["verify", "memory", "find"] {
+        let output = run([OsStr::new(command), scratch.join("").as_os_str()]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(status(&output), 2, "{command}: {said}");
+        assert!(said.contains("file below it"), "{command}: {said}");
+    }
+}
+
+#[test]
 fn a_folder_of_somebody_else_is_named() {
     let scratch = Scratch::new("somebody");
     let closed = scratch.join("closed");

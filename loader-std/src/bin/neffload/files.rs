@@ -42,15 +42,17 @@ impl Named {
 /// What the arguments name: a folder stands for the `.neff` files below it, in name order, and for what of it cannot
 /// be read.
 pub(crate) fn expand(arguments: &[PathBuf]) -> Vec<Named> {
-    named(arguments, neff_files)
+    named(arguments, neff_files, "no `.neff` file below it")
 }
 
 /// The same for carriers: a folder stands for all plain files below it.
 pub(crate) fn expand_all(arguments: &[PathBuf]) -> Vec<Named> {
-    named(arguments, |path| files(path, |path| fs::symlink_metadata(path).is_ok_and(|facts| facts.is_file())))
+    let plain = |path: &Path| fs::symlink_metadata(path).is_ok_and(|facts| facts.is_file());
+    named(arguments, |path| files(path, plain), "no file below it")
 }
 
-fn named(arguments: &[PathBuf], below: impl Fn(&Path) -> Found) -> Vec<Named> {
+/// A folder without a file is what cannot be read: nobody who names one is asking about nothing.
+fn named(arguments: &[PathBuf], below: impl Fn(&Path) -> Found, nothing: &str) -> Vec<Named> {
     let mut all = Vec::new();
     for argument in arguments {
         let found = argument.is_dir();
@@ -59,6 +61,10 @@ fn named(arguments: &[PathBuf], below: impl Fn(&Path) -> Found) -> Vec<Named> {
         let unread =
             unread.into_iter().map(|Unread { path, error }| Named { path, found, unread: Some(error) });
         let mut here: Vec<Named> = files.chain(unread).collect();
+        if here.is_empty() {
+            let unread = Some(io::Error::new(io::ErrorKind::NotFound, nothing));
+            here.push(Named { path: argument.clone(), found, unread });
+        }
         here.sort_by(|a, b| a.path.cmp(&b.path));
         all.extend(here);
     }
