@@ -43,7 +43,9 @@ fn output_and_trailer_do_not_depend_on_the_cut() {
     let whole = decode(&data, data.len());
     assert_eq!(whole.0.len(), 40010);
     assert_eq!(whole.1, Ok(()));
-    for chunk in [1, 2, 3, 7, 8, 9, 31, 512, 32768] {
+    // Under Miri a byte at a time takes minutes.
+    let small = [1, 2, 3, 7, 8, 9, 31].into_iter().filter(|_| !cfg!(miri));
+    for chunk in small.chain([512, 32768]) {
         assert_eq!(decode(&data, chunk), whole, "pieces of {chunk}");
     }
 }
