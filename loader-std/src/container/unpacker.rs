@@ -1,5 +1,6 @@
 //! Members in memory, by name, for tools that want some of them.
 
+use super::survey::Survey;
 use crate::file::Buffers;
 use crate::members::kept_name;
 use crate::room;
@@ -10,37 +11,39 @@ use loader_core::policy::Policy;
 use loader_core::source::Source;
 use std::collections::BTreeMap;
 
+/// Reads a whole file and hands out what is in it. Returns its refusal, if it is refused.
+///
+/// # Errors
+/// The source's refusal to be read.
+pub fn read<S: Source>(
+    source: &mut S,
+    buffers: &mut Buffers,
+    policy: &Policy,
+    limits: &Limits,
+    events: &mut impl Events,
+) -> Result<Option<Error>, Error> {
+    let mut work = buffers.workspace();
+    let input = std::mem::take(&mut work.input);
+    let mut reader = Reader::new(source.len(), work, limits, policy, Digesting::of(policy));
+    drive(source, input, &mut reader, events)?;
+    Ok(reader.finish(events).err())
+}
+
 /// Keeps the content of every member whose name is wanted.
 #[derive(Debug)]
 pub struct Unpacker<W> {
     wanted: W,
     /// What was kept; of several members of one name the last.
     pub members: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Remarks, in order; the first [`Survey::MOST_NOTES`].
+    pub notes: Vec<Error>,
     current: Option<Vec<u8>>,
 }
 
 impl<W: Fn(&[u8]) -> bool> Unpacker<W> {
     /// Keeps nothing yet.
     pub const fn new(wanted: W) -> Self {
-        Self { wanted, members: BTreeMap::new(), current: None }
-    }
-
-    /// Reads a whole file. Returns its refusal, if it is refused.
-    ///
-    /// # Errors
-    /// The source's refusal to be read.
-    pub fn read<S: Source>(
-        &mut self,
-        source: &mut S,
-        buffers: &mut Buffers,
-        policy: &Policy,
-        limits: &Limits,
-    ) -> Result<Option<Error>, Error> {
-        let mut work = buffers.workspace();
-        let input = std::mem::take(&mut work.input);
-        let mut reader = Reader::new(source.len(), work, limits, policy, Digesting::of(policy));
-        drive(source, input, &mut reader, self)?;
-        Ok(reader.finish(self).err())
+        Self { wanted, members: BTreeMap::new(), notes: Vec::new(), current: None }
     }
 }
 
@@ -65,5 +68,10 @@ impl<W: Fn(&[u8]) -> bool> Events for Unpacker<W> {
 
     fn end(&mut self) -> Result<(), Error> {
         Ok(())
+    }
+    fn note(&mut self, note: Error) {
+        if self.notes.len() < Survey::MOST_NOTES {
+            self.notes.push(note);
+        }
     }
 }
