@@ -37,7 +37,8 @@ pub struct Unpacker<W> {
     pub members: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Remarks, in order; the first [`Survey::MOST_NOTES`].
     pub notes: Vec<Error>,
-    current: Option<Vec<u8>>,
+    /// The member that comes, and its bytes.
+    current: Option<(Vec<u8>, u64)>,
 }
 
 impl<W: Fn(&[u8]) -> bool> Unpacker<W> {
@@ -50,20 +51,18 @@ impl<W: Fn(&[u8]) -> bool> Unpacker<W> {
 impl<W: Fn(&[u8]) -> bool> Events for Unpacker<W> {
     fn entry(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
         let name = entry.table_name().filter(|name| (self.wanted)(name));
-        self.current = name.map(kept_name).transpose()?;
-        if let Some(name) = &self.current {
+        self.current = name.map(kept_name).transpose()?.map(|name| (name, entry.size));
+        if let Some((name, _)) = &self.current {
             self.members.insert(name.clone(), Vec::new());
         }
         Ok(())
     }
 
     fn data(&mut self, _: u64, bytes: &[u8]) -> Result<(), Error> {
-        let Some(name) = &self.current else { return Ok(()) };
+        let Some((name, size)) = &self.current else { return Ok(()) };
         let Some(member) = self.members.get_mut(name) else { return Ok(()) };
-        room::append(member, bytes).map_err(|full| {
-            let full = Error::new(Stage::Unpack, ContainerCode::StoreFull).numbers(full.bytes as u64, 0);
-            full.name(name)
-        })
+        room::append(member, bytes)
+            .map_err(|_| Error::new(Stage::Unpack, ContainerCode::StoreFull).numbers(*size, 0).name(name))
     }
 
     fn end(&mut self) -> Result<(), Error> {

@@ -128,7 +128,8 @@ fn row(path: &Path, found: Found, seen: Seen<'_>) -> Value {
 }
 
 fn search(file: &mut Named, rows: &mut Rows, output: &mut Output) -> Result<(), Stop> {
-    if fs::metadata(&file.path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
+    let standard = file.path == Path::new("-");
+    if standard || fs::metadata(&file.path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
         // It has no length and no second reading: nothing would be found in it, whatever it holds.
         let why = format!("{}: find looks into plain files", shown::path(&file.path));
         return Err(Stop::Open(Trouble::Usage(why)));
