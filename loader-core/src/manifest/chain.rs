@@ -90,7 +90,7 @@ fn run_within<'m, P: Payload<'m>>(
 
 fn is_of_the_file(error: &Error) -> bool {
     let other = [ManifestCode::ArenaFull, ManifestCode::Internal].map(Code::Manifest);
-    matches!(error.code, Code::Manifest(_)) && !other.contains(&error.code)
+    matches!(error.code(), Code::Manifest(_)) && !other.contains(&error.code())
 }
 
 #[inline(never)]

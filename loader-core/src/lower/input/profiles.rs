@@ -78,7 +78,7 @@ impl<S: LowerSink> Profiles<'_, '_, '_, Shared<'_, '_, S>> {
                 .try_for_each(|(sg, set)| sink.with(|sink| sink.profile(sg, set, index, profile)))
         };
         match run(cutter, &mut Reading { draft, give: &mut give }) {
-            Err(error) if error.stage != Stage::Lower => self.note(id, Some(&error)),
+            Err(error) if error.stage() != Stage::Lower => self.note(id, Some(&error)),
             other => return other,
         }
         Ok(())
