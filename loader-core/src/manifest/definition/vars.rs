@@ -288,7 +288,7 @@ impl VarDraft {
     ) -> Result<(VarClass, Option<Backing>), Failed> {
         let shown: &[u8] = match &class {
             Class::Known(class) => return Ok((*class, None)),
-            Class::Area(area) if build.policy.accept_area_classes => {
+            Class::Area(area) if build.policy.accept_area_classes() => {
                 return Ok((VarClass::Virtual, Some(*area)));
             }
             Class::Area(area) => area.name().as_bytes(),
