@@ -19,8 +19,14 @@ impl<'m> Ranks<'m> {
         Self { tail, table, depth }
     }
 
-    fn word(&self, at: u32) -> Option<u32> {
+    /// Word `at` of the stored form.
+    pub(crate) fn word(&self, at: u32) -> Option<u32> {
         self.table.get::<U32>(self.tail, at).map(|word| word.get())
+    }
+
+    /// Words of the stored form.
+    pub(crate) fn words(&self) -> u32 {
+        self.table.len()
     }
 
     /// Levels of arrays in the file, 1 to 3.

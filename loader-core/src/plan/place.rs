@@ -366,7 +366,7 @@ fn sort_all(
 
 /// Names the queue of a trigger without a block, of which only the position is known until here.
 fn with_queue(error: Error, kbin: &KbinView<'_>) -> Error {
-    if error.code != StageCode::UnknownBlock.into() {
+    if error.code() != StageCode::UnknownBlock.into() {
         return error;
     }
     let queue = usize::try_from(error.at().c).ok().and_then(|position| kbin.queues().nth(position));
@@ -385,10 +385,7 @@ fn claim<'m, D: Device>(
     shortage: &mut Option<Shortage>,
 ) -> Result<Plan<'m>, Error> {
     let policy = request.policy;
-    let planned = |mut error: Error| {
-        error.stage = Stage::Plan;
-        error
-    };
+    let planned = |error: Error| error.of_stage(Stage::Plan);
     let paging = Paging::new(policy.page_size, policy.contiguous_scratchpad).map_err(planned)?;
     let laid = lay_out(drafts, &paging).map_err(planned)?;
     let [needed, ..] = laid.pages;

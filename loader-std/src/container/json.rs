@@ -100,7 +100,7 @@ pub fn member_json(name: &[u8], row: &Row) -> Value {
 #[must_use]
 pub fn log(error: &Error, header: Option<&Header>) -> String {
     match header {
-        Some(header) if error.code == ContainerCode::LncMismatch.into() => {
+        Some(header) if error.code() == ContainerCode::LncMismatch.into() => {
             LncMismatch { name: header.name.as_bytes(), host: error.at().a, file: error.at().b }.to_string()
         }
         _ => error.log().to_string(),

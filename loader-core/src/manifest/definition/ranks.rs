@@ -55,7 +55,7 @@ impl RanksDraft {
         level: usize,
         value: Element<'_>,
     ) -> Result<(), Error> {
-        let Ok(rank) = value.u32() else {
+        let Some(rank) = value.as_u32() else {
             self.bad = true;
             return Ok(());
         };
