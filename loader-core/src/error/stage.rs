@@ -58,6 +58,8 @@ codes! {
         EmptyRing = 'S' 414, Invalid, "ring entry address {a:#x} points into a half that has no storage", "a ring with entries", remedy::REPORT;
         RingPointerWide = 'S' 415, Invalid, "ring entry address {a:#x} leaves 64 bits", "an address below 2^64", remedy::REPORT;
         RingPadding = 'S' 416, Invalid, "{a} ring entries do not fit {b}", "at most {b} entries", remedy::FEWER;
+        /// Two blocks with one key: no trigger could tell them apart (staging.md §5.9).
+        DuplicateBlock = 'S' 418, Invalid, "queue {name} has two blocks {a} in one function", "each id once in a function", remedy::COMPILE;
         /// A higher number would be another core's register (driver-abi.md §7.9).
         SemaphoreIndex = 'S' 417, Invalid, "queue {name} uses semaphore {a}", "a number below {b}, the semaphores of a core", remedy::COMPILE;
 
@@ -65,7 +67,7 @@ codes! {
         ExtensionAlone = 'S' 502, Invalid, "slot {a} of {name} is an extension (da) without its instruction", "a d4 or d9 before it", remedy::COMPILE;
         ExtensionMissing = 'S' 503, Invalid, "slot {a} of {name} (opcode {b:x}) lacks its extension", "a da after it", remedy::COMPILE;
         UnknownQueue = 'S' 504, Invalid, "slot {a} of {name} triggers the unknown queue {name2}", "a queue of this subgraph", remedy::COMPILE;
-        UnknownBlock = 'S' 505, Invalid, "slot {a} of {name} triggers block {b} of queue {name2}, which does not exist", "a block of that queue", remedy::COMPILE;
+        UnknownBlock = 'S' 505, Invalid, "slot {a} of {name} triggers block {b} of queue {name2}, which does not exist", "a block of that queue, in the function that the trigger stands in", remedy::COMPILE;
         Unsupported = 'S' 506, Invalid, "slot {a} of {name} holds opcode {b:x}, which cannot be translated", "an instruction with a known translation", remedy::OPAQUE;
         UnknownTarget = 'S' 507, Invalid, "slot {a} of {name} branches to something unknown: {name2}", "a label or function of the same engine", remedy::COMPILE;
         OperandKind = 'S' 508, Invalid, "slot {a} of {name} (opcode {c:x}) has an operand of unknown kind {b:#x}", "marker 0x10, 0x20, 0x18, 0x28 or none", remedy::OPAQUE;

@@ -17,7 +17,7 @@ use zerocopy::little_endian::{U16, U32};
 pub struct CoreRings {
     /// [`RingRec`]s by queue, instance, side.
     pub rings: ArenaRef,
-    /// [`BlockRec`]s by queue, instance, id.
+    /// [`BlockRec`]s by queue, instance, id, function name.
     pub blocks: ArenaRef,
     /// Ring entries that name a placed variable.
     pub placed: u64,
@@ -84,10 +84,35 @@ pub fn count(kbin: &KbinView<'_>, rules: &RingRules, arena: &mut Arena<'_>) -> R
             block = part.count_blocks(&mut out, block, row, arena, &mut budget)?;
         }
     }
-    if let Some(all) = arena.slice_mut::<BlockRec>(out.blocks) {
-        crate::sort::sort_by_key(all, |block| (block.queue.get(), block.instance.get(), block.id.get()));
-    }
+    sort_blocks(kbin, rules.core, arena.slice_mut::<BlockRec>(out.blocks).unwrap_or(&mut []))?;
     Ok(out)
+}
+
+/// What a trigger finds a block by (staging.md §5.9, §11.7): instance of its queue, id, function.
+pub(super) fn key_of<'m>(kbin: &KbinView<'m>, block: &BlockRec) -> (u16, u32, &'m [u8]) {
+    (block.instance.get(), block.id.get(), kbin.text(block.function))
+}
+
+/// Brings blocks into the order of their keys, each of which must be unique.
+#[inline(never)]
+fn sort_blocks(kbin: &KbinView<'_>, core: u8, blocks: &mut [BlockRec]) -> Result<(), Error> {
+    let key = |block: &BlockRec| (block.queue.get(), key_of(kbin, block));
+    crate::sort::sort(blocks, |a, b| key(a).cmp(&key(b)));
+    let mut pairs = blocks.iter().zip(blocks.iter().skip(1));
+    let Some((twice, _)) = pairs.find(|(a, b)| key(a) == key(b)) else { return Ok(()) };
+    let queue = kbin.queues().find(|queue| queue.slot == usize::from(twice.queue.get()));
+    let name = queue.map_or(&[][..], |queue| queue.name());
+    let error = fault(StageCode::DuplicateBlock).name(name).numbers(u64::from(twice.id.get()), 0);
+    let error = error.element(twice.id.get()).subgraph(core);
+    Err(error.member_or(desc_of(kbin, twice).and_then(|desc| kbin.block_file(desc))))
+}
+
+/// A descriptor of a block.
+pub(super) fn desc_of<'m>(kbin: &KbinView<'m>, block: &BlockRec) -> Option<&'m Desc> {
+    let queue = kbin.queues().find(|queue| queue.slot == usize::from(block.queue.get()))?;
+    let instance = queue.instances().nth(usize::from(block.instance.get()))?;
+    let own = |desc: &&Desc| desc.block_id == block.id && desc.fname == block.function;
+    instance.descs().iter().find(own)
 }
 
 /// Every semaphore has a register of its core: the number becomes part of an address (I9).
@@ -206,6 +231,7 @@ impl Part<'_, '_> {
             bytes: totals.bytes.into(),
             semaphore: semaphore.unwrap_or(0).into(),
             flags: flags.into(),
+            function: last.map_or(ArenaRef::NULL, |desc| desc.fname),
         }
     }
 

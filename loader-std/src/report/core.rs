@@ -24,7 +24,7 @@ pub(super) fn core_json(core: &CoreView<'_>) -> Value {
         "allocations": core.allocations().iter().map(allocation).collect::<Vec<_>>(),
         "images": images(core),
         "rings": core.rings().iter().map(|half| ring(core, &queues, half)).collect::<Vec<_>>(),
-        "blocks": core.blocks().iter().map(|record| block(&queues, record)).collect::<Vec<_>>(),
+        "blocks": core.blocks().iter().map(|record| block(core, &queues, record)).collect::<Vec<_>>(),
         "relocations": {
             "variables": tally.relocated_variables.get(),
             "rings": tally.relocated_rings.get(),
@@ -102,10 +102,12 @@ fn ring(core: &CoreView<'_>, queues: &[QueueView<'_>], half: &RingRec) -> Value 
     })
 }
 
-fn block(queues: &[QueueView<'_>], record: &BlockRec) -> Value {
+fn block(core: &CoreView<'_>, queues: &[QueueView<'_>], record: &BlockRec) -> Value {
+    let function = core.kbin.text(record.function);
     json!({
         "queue": queue_name(queues, record.queue.get()),
         "id": record.id.get(),
+        "function": (!function.is_empty()).then(|| text(function)),
         "descriptors": record.descriptors.get(),
         "bytes": record.bytes.get(),
     })
