@@ -103,6 +103,13 @@ fn every_refusal_has_its_code() {
         ("E390", vec![set(DEF, "/replica_groups", json!([[[0], 1]]))]),
         ("E390", vec![set(DEF, "/src_target_pairs", json!([[[0, 1, 2]]]))]),
         ("E390", vec![set(DEF, "/replica_groups", json!([[[[0]]]]))]),
+        ("E390", vec![set(DEF, "/replica_groups", json!([0, 1]))]),
+        ("E390", vec![set(DEF, "/replica_groups", json!([[0, 1], [2, 3]]))]),
+        ("E390", vec![set(DEF, "/replica_groups", json!([[[0, 1]], 2]))]),
+        ("E390", vec![set(DEF, "/replica_groups", json!([[[0, 1], 2]]))]),
+        ("E390", vec![set(DEF, "/src_target_pairs", json!([0, 1]))]),
+        ("E390", vec![set(DEF, "/src_target_pairs", json!([[0, 1]]))]),
+        ("E390", vec![set(DEF, "/src_target_pairs", json!([[[0, 1]], [2, 3]]))]),
     ];
     for (expected, ops) in cases {
         let tree = changed(&ops);
@@ -118,8 +125,9 @@ fn every_refusal_has_its_code() {
 #[test]
 fn what_is_legal() {
     let cases: Vec<Vec<Value>> = vec![
-        vec![set(DEF, "/replica_groups", json!([0, 1]))],
-        vec![set(DEF, "/replica_groups", json!([[0, 1], [2, 3]])), set(DEF, "/src_target_pairs", json!([]))],
+        vec![set(DEF, "/replica_groups", json!([])), set(DEF, "/src_target_pairs", json!([]))],
+        vec![set(DEF, "/replica_groups", json!([[]])), set(DEF, "/src_target_pairs", json!([[]]))],
+        vec![set(DEF, "/replica_groups", json!([[[]], [[0, 1], [2, 3]]]))],
         vec![set(DEF, "/ucode_lib/0/opcode", json!(-123))],
         vec![set(DEF, "/dma_queue/q/dynamic_dma", json!({}))],
         vec![set(DEF, "/dma_queue/q/fabric_path", json!("repl"))],

@@ -103,23 +103,13 @@ fn function_in(function: Function<'_>) -> FunctionIn<'_> {
     FunctionIn { name: function.name, opcode: function.opcode, sub_opcode: function.sub_opcode }
 }
 
-/// The steps through three-level arrays. `[[]]` is one group without subgroups (lowering.md §2.10); where a file
-/// leaves outer levels out, they are supplied.
+/// The steps through three-level arrays. `[[]]` is one group without subgroups (lowering.md §2.10).
 fn steps(ranks: Option<Ranks<'_>>) -> impl Iterator<Item = RankStep> {
-    let shallow = ranks.is_some_and(|ranks| ranks.depth() < 3);
-    let bare = ranks.is_some_and(|ranks| ranks.depth() < 2);
     let sets = ranks.into_iter().flat_map(|ranks| ranks.iter());
-    sets.flat_map(move |set| {
-        let ranked = !shallow || set.iter().any(|group| !group.is_empty());
-        let groups = set.iter().filter(move |_| ranked);
+    sets.flat_map(|set| {
+        let groups = set.iter();
         let inner = groups.flat_map(|group| once(RankStep::Subgroup).chain(group.iter().map(RankStep::Rank)));
-        // Without ranks the two-level `[[], []]` lists groups, and the one-level `[]` lists none.
-        let count = match (ranked, bare) {
-            (true, _) => 1,
-            (false, true) => 0,
-            (false, false) => usize::try_from(set.len()).unwrap_or(0),
-        };
-        core::iter::repeat_n(RankStep::Group, count).chain(inner)
+        once(RankStep::Group).chain(inner)
     })
 }
 
