@@ -31,7 +31,8 @@ def tables_of(core):
     for name in act.get("activation_function_sets", []):
         row = roster.get(name, {"bkt_bin": name + "_bkt.bin", "ctrl_bin": name + "_ctrl.bin"})
         tables += [core.member(row["bkt_bin"]), core.member(row["ctrl_bin"])]
-    for named in dve.get("dve_tables", [])[:1]:
+    listed = dve.get("dve_tables", [])
+    for named in [listed] if isinstance(listed, dict) else listed:
         fast = named.get("control_fast_table", named.get("control_table"))
         keys = [named.get("opcode_table"), fast, named.get("control_slow_table"), named.get("datapath_table")]
         tables += [core.member(name) for name in keys if name]
