@@ -50,6 +50,29 @@ fn loads_and_estimates_take_their_page_from_one_place() {
 }
 
 #[test]
+fn images_are_aligned_to_the_block_size_that_the_environment_states() {
+    const BLOCK: &str = "NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB";
+    let file = fixture("cayman-2core");
+    let load = |value: &str| document(&ask(&["load"], &file, &[(BLOCK, value)]));
+    for (value, align) in [("", 0x8000), ("16", 0x8000), ("64", 0x1_0000)] {
+        let report = load(value);
+        let all = report["cores"][0]["allocations"].as_array().unwrap();
+        let images = all.iter().filter(|block| block["tag"] == "image");
+        let found: Vec<_> = images.map(|block| block["align"].as_u64().unwrap()).collect();
+        assert_eq!(found, [align; 5], "{value:?}");
+    }
+    // staging.md T55: 0xC000 is no power of two.
+    let verdict = load("48")["verdict"].clone();
+    assert_eq!((&verdict["code"], &verdict["status"]), (&json!("S513"), &json!(2)), "{verdict}");
+    for words in [&["load"][..], &["plan"], &["memory", "--staged"], &["report"]] {
+        let refused = ask(words, &file, &[(BLOCK, "0xC000")]);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(status(&refused), 2, "{words:?}: {said}");
+        assert!(said.contains("M106") && said.contains(BLOCK), "{said}");
+    }
+}
+
+#[test]
 fn a_tiny_device_has_the_bytes_it_is_given() {
     let file = fixture("cayman-2core");
     let load = |profile: &str| {

@@ -12,7 +12,7 @@ mod rounds;
 mod target;
 mod watch;
 
-pub(crate) use asked::Asked;
+pub(crate) use asked::{Asked, check_environment};
 pub(crate) use device::SimSpec;
 pub(crate) use document::{refusal, surroundings};
 
