@@ -8,7 +8,7 @@ use crate::arch::Arch;
 use crate::arena::{Arena, ArenaRef};
 use crate::error::{Error, Stage, StageCode};
 use crate::limits::Budget;
-use crate::lower::record::{Desc, RingType};
+use crate::lower::record::{Desc, DescFlags, RingType};
 use crate::lower::{InstanceView, KbinView, QueueView};
 use zerocopy::little_endian::{U16, U32};
 
@@ -213,6 +213,9 @@ impl Part<'_, '_> {
         let semaphore = end.and_then(|end| end.semaphore);
         // Events and semaphores of the other core have no known register (Open).
         let more = end.is_some_and(|end| end.event.is_some() || !end.remote_semaphores.is_empty());
+        // Of `section_start_desc` it is not known what goes to the first queue, where R9 has a run on each (Open).
+        let section = descs.first().is_some_and(|desc| desc.flags.has(DescFlags::SECTION_START));
+        let more = more || section && self.queue.rings() > 1;
         let mut flags = 0;
         if semaphore.is_some() {
             flags |= BlockFlags::SEMAPHORE;
