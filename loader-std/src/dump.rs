@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `<core>-<address>.bin` | one live allocation, read back from the device |
+//! | `<core>-<address>.bin` | one live allocation of a physical core, read back from the device |
 //! | `kbin-<core>.bin`, `model-<core>.bin` | the records of 424 and 7744 bytes |
 //! | `kbin-<core>.txt`, `model-<core>.txt` | every record behind those two, under its arena address, field by field with its offset |
 //! | `product.bin` | the arena's head with all records |
@@ -52,7 +52,7 @@ impl std::error::Error for DumpError {}
 pub fn dump<D: Device>(plan: &Plan<'_>, device: &D, folder: &Path) -> Result<(), DumpError> {
     for core in plan.cores() {
         for block in core.allocations() {
-            let name = format!("{}-{}.bin", core.core().0, address(block.address()));
+            let name = format!("{}-{}.bin", block.core.get(), address(block.address()));
             dump_block(block, device, &folder.join(name))?;
         }
         records(&core, folder)?;

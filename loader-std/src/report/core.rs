@@ -57,6 +57,7 @@ fn class(number: MrType) -> &'static str {
 
 fn allocation(block: &DMem) -> Value {
     json!({
+        "core": block.core.get(),
         "usage": usage(block.usage.get()),
         "tag": tag(block),
         "address": address(block.address()),
@@ -127,8 +128,9 @@ fn breakdown(core: &CoreView<'_>) -> Value {
     let mut map: Map<String, Value> =
         breakdown.items().into_iter().map(|(name, bytes)| (name.replace(' ', "_"), bytes.into())).collect();
     map.insert("total".to_owned(), breakdown.total().into());
-    let pages = core.allocations().iter().filter(|block| block.what.get() == DMem::PAGE);
-    let shared: u64 = pages.map(ledger_bytes).sum();
+    // Pages count for the core that holds them, which need not be one of the model's (staging.md §8.4).
+    let own = |block: &&DMem| block.what.get() == DMem::PAGE && block.core.get() == u32::from(core.core().0);
+    let shared: u64 = core.allocations().iter().filter(own).map(ledger_bytes).sum();
     map.insert("shared_scratchpad".to_owned(), shared.into());
     Value::Object(map)
 }
