@@ -59,7 +59,7 @@ fn allocation(block: &DMem) -> Value {
     json!({
         "core": block.core.get(),
         "usage": usage(block.usage.get()),
-        "tag": tag(block),
+        "tag": DMem::tag_of(block.what.get()),
         "address": address(block.address()),
         "size": block.size.get(),
         "align": block.align.get(),
@@ -69,23 +69,6 @@ fn allocation(block: &DMem) -> Value {
 
 fn usage(number: u32) -> &'static str {
     usize::try_from(number).ok().and_then(|number| Usage::ALL.get(number)).map_or("", |usage| usage.name())
-}
-
-/// What a block holds, in one word or two.
-fn tag(block: &DMem) -> &'static str {
-    match block.what.get() {
-        DMem::VARIABLE => "variable",
-        DMem::POINTER => "pointer cell",
-        DMem::SEMAPHORE => "semaphore one",
-        DMem::RING => "ring",
-        DMem::ACT_TABLE => "activation table",
-        DMem::DVE_TABLE => "dve table",
-        DMem::UCODE => "ucode",
-        DMem::SHARED_UCODE => "shared ucode",
-        DMem::IMAGE => "image",
-        DMem::PAGE => "scratchpad",
-        _ => "",
-    }
 }
 
 fn queue_name(queues: &[QueueView<'_>], slot: u16) -> String {
