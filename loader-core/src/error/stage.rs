@@ -22,6 +22,8 @@ codes! {
         CoreOwnership = 'S' 107, Invalid, "core {a} of the HBM group is not owned by this process", "all cores of the group", "Claim all cores of the group in one process.";
         /// P4, where it is the device that ends.
         BehindDevice = 'S' 108, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "{a} cores of the device from the first one on", "Load it on a lower `--core`, or on a device with more cores.";
+        /// No platform fuses more (staging.md §2); a header may state anything.
+        CoreSize = 'S' 109, Invalid, "a logical core of {b} cores", "1 or 2 cores", "Load it with `--lnc {a}`.";
 
         TooManyLibraries = 'S' 215, Invalid, "a subgraph has {a} ucode libraries", "at most {b}", remedy::FEWER;
         /// Of all libraries together (manifests.md §11.3).

@@ -170,6 +170,9 @@ fn check<'m, D: Device>(
     if count == 0 || count > GROUP_MOST {
         return Err(fault(StageCode::TooManySubgraphs).numbers(need, wide(GROUP_MOST)));
     }
+    if size > wide(GROUP_MOST) {
+        return Err(fault(StageCode::CoreSize).numbers(need, size));
+    }
     let end = u64::from(request.core.0).saturating_add(need);
     if end > u64::from(device.cores()) {
         let left = u64::from(device.cores().saturating_sub(request.core.0));

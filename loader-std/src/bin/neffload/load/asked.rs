@@ -20,7 +20,7 @@ pub(crate) struct Asked {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) core: u16,
     /// Logical-core size of the host; the file's by default
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=2))]
     lnc: Option<u32>,
     /// Scratchpad page; 64M lies in one range, other sizes are paged. NEURON_SCRATCHPAD_PAGE_SIZE or
     /// NEURON_RT_ONE_TMPBUF_PAGE_SIZE_MB by default, else 64M. Images are aligned to 32 KiB, or to
@@ -30,7 +30,8 @@ pub(crate) struct Asked {
     /// Do not check the payload digest
     #[arg(long)]
     no_verify: bool,
-    /// Refuse what is not understood to the last bit instead of reporting it, and a key twice in any JSON object
+    /// Refuse what is not understood to the last bit instead of reporting it, and a key twice in any object of a
+    /// manifest (neff.json, the KELF, definitions, engine files); sidecars such as hlo_stats.json only make remarks
     #[arg(long, conflicts_with = "allow_opaque")]
     strict: bool,
     /// Load opaque slots onto a real device; a simulated one always takes them
