@@ -34,6 +34,8 @@ codes! {
         Alignment = 'S' 203, Invalid, "alignment provided not power of 2. alignment={a}", "a power of two", remedy::COMPILE;
         NotPlaced = 'S' 204, Invalid, "Variable {name} is not staged in HBM", "a variable with an address", remedy::COMPILE;
         OutOfVariable = 'S' 205, Invalid, "invalid offset in {name}, {a} < ({b} + {c})", "an access inside the variable", remedy::COMPILE;
+        /// With a negative step below the start, with a large one beyond every address.
+        OutOfRange = 'S' 217, Invalid, "an access pattern from byte {a} of {name} on goes below its start, or beyond 2^64", "an access inside the variable", remedy::COMPILE;
         PointerOffset = 'S' 206, Invalid, "pointer {name} is accessed at offset {b}", "offset 0", remedy::COMPILE;
         UnknownVariable = 'S' 207, Invalid, "variable id {a} does not exist", "an id below {b}", remedy::COMPILE;
         RemoteSubgraph = 'S' 208, Failure, "remote variable {name} names subgraph {a} of {b}", "an index below {b}", remedy::COMPILE;

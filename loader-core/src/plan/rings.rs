@@ -240,8 +240,12 @@ impl Part<'_, '_> {
 
     /// Every end lies in its variable, and inputs and outputs only where they can be bound (I9, I10).
     fn check_ends(&self, desc: &Desc) -> Result<(), Error> {
-        for (var, extent) in extents(self.kbin, desc) {
-            let (low, end) = extent.unwrap_or((u64::MAX, u64::MAX));
+        for (var, off, extent) in extents(self.kbin, desc) {
+            let Some((low, end)) = extent else {
+                let name =
+                    super::vars::variable(self.kbin, var).map_or(&[][..], |record| self.kbin.name(record));
+                return Err(fault(StageCode::OutOfRange).name(name).numbers(off, 0));
+            };
             let found = access(self.kbin, var, low, end.saturating_sub(low).max(1))?;
             if let Access::Bound(_) = found {
                 let record = super::vars::variable(self.kbin, var)?;
