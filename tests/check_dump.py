@@ -25,7 +25,8 @@ def tables_of(core):
     """Bytes of activation and vector tables in the order of their allocation."""
     act, dve = core.files.get("act", {}), core.files.get("dve", {})
     roster = {}
-    if "act_info" in act and core.dir + "/" + act["act_info"] in core.members:
+    # What is no string names nothing, as if the key were not there.
+    if isinstance(act.get("act_info"), str) and core.dir + "/" + act["act_info"] in core.members:
         roster = {row["name"]: row for row in json.loads(core.member(act["act_info"]))["act_func_sets"]}
     tables = []
     for name in act.get("activation_function_sets", []):
