@@ -25,13 +25,15 @@ def tables_of(core):
     """Bytes of activation and vector tables in the order of their allocation."""
     act, dve = core.files.get("act", {}), core.files.get("dve", {})
     roster = {}
-    if "act_info" in act and core.dir + "/" + act["act_info"] in core.members:
+    # What is no string names nothing, as if the key were not there.
+    if isinstance(act.get("act_info"), str) and core.dir + "/" + act["act_info"] in core.members:
         roster = {row["name"]: row for row in json.loads(core.member(act["act_info"]))["act_func_sets"]}
     tables = []
     for name in act.get("activation_function_sets", []):
         row = roster.get(name, {"bkt_bin": name + "_bkt.bin", "ctrl_bin": name + "_ctrl.bin"})
         tables += [core.member(row["bkt_bin"]), core.member(row["ctrl_bin"])]
-    for named in dve.get("dve_tables", [])[:1]:
+    listed = dve.get("dve_tables", [])
+    for named in [listed] if isinstance(listed, dict) else listed:
         fast = named.get("control_fast_table", named.get("control_table"))
         keys = [named.get("opcode_table"), fast, named.get("control_slow_table"), named.get("datapath_table")]
         tables += [core.member(name) for name in keys if name]

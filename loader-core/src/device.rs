@@ -218,6 +218,8 @@ pub enum DeviceError {
     TimeoutOrRing,
     /// The host has no memory for what it keeps of the device.
     HostMemory,
+    /// The driver's table of memory handles is full, or was closed when it was (driver-abi.md §7.2).
+    HandleTable,
 }
 
 impl DeviceError {
@@ -235,6 +237,7 @@ impl DeviceError {
             Self::Positive(_) => DeviceCode::Positive,
             Self::TimeoutOrRing => DeviceCode::TimeoutOrRing,
             Self::HostMemory => DeviceCode::HostRecord,
+            Self::HandleTable => DeviceCode::HandleTable,
         };
         let errno = match self {
             Self::Io(errno) => u64::from(errno.unsigned_abs()),
@@ -259,6 +262,7 @@ impl fmt::Display for DeviceError {
             Self::Positive(number) => return write!(f, "positive result {number}"),
             Self::TimeoutOrRing => "timeout or bad ring",
             Self::HostMemory => "no host memory",
+            Self::HandleTable => "no free memory handle",
         })
     }
 }

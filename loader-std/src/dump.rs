@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `<core>-<address>.bin` | one live allocation, read back from the device |
+//! | `<core>-<address>.bin` | one live allocation of a physical core, read back from the device |
 //! | `kbin-<core>.bin`, `model-<core>.bin` | the records of 424 and 7744 bytes |
 //! | `kbin-<core>.txt`, `model-<core>.txt` | every record behind those two, under its arena address, field by field with its offset |
 //! | `product.bin` | the arena's head with all records |
@@ -13,6 +13,7 @@ use crate::report::address;
 use loader_core::device::{Device, DeviceError};
 use loader_core::plan::record::DMem;
 use loader_core::plan::{CoreView, Plan};
+use serde_json::Value;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -45,6 +46,51 @@ impl fmt::Display for DumpError {
 
 impl std::error::Error for DumpError {}
 
+/// Takes the files of an earlier dump out of a folder: what its `report.json` lists, and that report. Other files stay,
+/// and so does everything in a folder without a report, or with one that is none of a load.
+///
+/// # Errors
+/// The system's refusal to take a file away.
+pub fn clear(folder: &Path) -> io::Result<()> {
+    let path = folder.join("report.json");
+    let Ok(text) = fs::read(&path) else { return Ok(()) };
+    let report: Value = serde_json::from_slice(&text).unwrap_or(Value::Null);
+    if report["schema"] != "neffload.load/1" {
+        return Ok(());
+    }
+    for name in listed(&report) {
+        gone(fs::remove_file(folder.join(name)))?;
+    }
+    gone(fs::remove_file(path))
+}
+
+/// That a file was not there is as good.
+fn gone(removed: io::Result<()>) -> io::Result<()> {
+    removed.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
+}
+
+/// Names of the files that belong to a report. They are made of numbers alone, whatever the report says.
+fn listed(report: &Value) -> Vec<String> {
+    let mut names = Vec::new();
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let hex = |text: &str| text.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    for core in list(&report["cores"]) {
+        let Some(number) = core["core"].as_u64() else { continue };
+        for block in list(&core["allocations"]) {
+            let Some(at) = block["address"].as_str().and_then(hex) else { continue };
+            let owner = block["core"].as_u64().unwrap_or(number);
+            names.push(format!("{owner}-{at:#x}.bin"));
+        }
+        for kind in ["kbin", "model"] {
+            names.extend(["bin", "txt"].map(|ending| format!("{kind}-{number}.{ending}")));
+        }
+    }
+    if !names.is_empty() {
+        names.push("product.bin".to_owned());
+    }
+    names
+}
+
 /// Writes all files except `report.json` into an existing folder.
 ///
 /// # Errors
@@ -52,7 +98,7 @@ impl std::error::Error for DumpError {}
 pub fn dump<D: Device>(plan: &Plan<'_>, device: &D, folder: &Path) -> Result<(), DumpError> {
     for core in plan.cores() {
         for block in core.allocations() {
-            let name = format!("{}-{}.bin", core.core().0, address(block.address()));
+            let name = format!("{}-{}.bin", block.core.get(), address(block.address()));
             dump_block(block, device, &folder.join(name))?;
         }
         records(&core, folder)?;

@@ -2,7 +2,7 @@
 
 use crate::memory::Page;
 use crate::refusal::Refusal;
-use loader_core::error::Error;
+use loader_core::error::{Error, ToolCode};
 use loader_core::policy::Policy;
 use loader_core::stage::collectives::Membership;
 use std::ffi::OsStr;
@@ -30,10 +30,35 @@ pub fn legacy_allowed() -> bool {
     allow_legacy(std::env::var_os("NEURON_RT_ALLOW_LEGACY_NEFF").as_deref())
 }
 
-/// The defaults with what the environment changes about them: where every command's policy begins.
+/// The defaults with what the environment changes about them: where every command's policy begins. Of what
+/// [`engine_block`] refuses nothing is taken.
 #[must_use]
 pub fn policy() -> Policy {
-    Policy { allow_legacy: legacy_allowed(), ..Policy::DEFAULT }
+    let engine_block = engine_block().unwrap_or(Policy::DEFAULT.engine_block);
+    Policy { allow_legacy: legacy_allowed(), engine_block, ..Policy::DEFAULT }
+}
+
+/// Block size of the engines' instruction memory in bytes, from the value of `NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB`
+/// (staging.md §11.6). Unset or empty, it is the default. Whether a load can use it (T55) is the load's affair.
+///
+/// # Errors
+/// M106 for anything but one number of KiB above 0 that fits 32 bits as bytes.
+pub fn engine_block_of(value: Option<&OsStr>) -> Result<u32, Refusal> {
+    let text = value.map(OsStr::to_string_lossy).unwrap_or_default();
+    if text.trim().is_empty() {
+        return Ok(Policy::DEFAULT.engine_block);
+    }
+    let bytes = text.trim().parse::<u32>().ok().and_then(|kib| kib.checked_mul(1024));
+    let bad = || Refusal::named(ToolCode::BadEngineBlock, text.as_bytes());
+    bytes.filter(|bytes| *bytes > 0).ok_or_else(bad)
+}
+
+/// The same for this process.
+///
+/// # Errors
+/// As [`engine_block_of`].
+pub fn engine_block() -> Result<u32, Refusal> {
+    engine_block_of(std::env::var_os("NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB").as_deref())
 }
 
 /// The scratchpad page that the environment asks for, for estimates and for loads alike (staging.md §8.4).
@@ -46,8 +71,22 @@ pub fn page() -> Result<Page, Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use super::{allow_legacy, membership};
+    use super::{allow_legacy, engine_block_of, membership};
     use std::ffi::OsStr;
+
+    #[test]
+    fn the_engines_block_size() {
+        let of = |value: &str| engine_block_of(Some(OsStr::new(value))).ok();
+        assert_eq!((engine_block_of(None).ok(), of(" ")), (Some(0x4000), Some(0x4000)));
+        for (value, bytes) in [("64", 0x1_0000), ("48", 0xC000), (" 1 ", 1024), ("4194303", 0xFFFF_FC00)] {
+            assert_eq!(of(value), Some(bytes), "{value:?}");
+        }
+        for value in ["0", "-1", "x", "64K", "4194304", "16,16,16,16,16"] {
+            assert_eq!(of(value), None, "{value:?}");
+        }
+        let refused = engine_block_of(Some(OsStr::new("many"))).unwrap_err().to_string();
+        assert!(refused.contains("NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB is many"), "{refused}");
+    }
 
     #[test]
     fn manifests_z08() {

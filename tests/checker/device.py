@@ -11,7 +11,7 @@ class Device:
 
     def __init__(self, folder, report, faults):
         self.folder, self.report, self.faults = folder, report, faults
-        self.allocations = [(int(a["address"], 16), a["size"], core["core"], a)
+        self.allocations = [(int(a["address"], 16), a["size"], a["core"], a)
                             for core in report["cores"] for a in core["allocations"]]
         self.allocations.sort(key=lambda a: a[:2])
 

@@ -122,13 +122,19 @@ def check_images(core, place, report_core, device, faults):
 
 
 def check_triggers(core, faults):
-    """Every block is started exactly once, by the engine that declares it."""
+    """Every block is started exactly once, by the engine that declares it, in the block's function."""
     started = {}
     for engine in ENGINES:
+        function = None
         for slot in core.slots(engine):
-            if slot[0] == 0xC1:
-                queue = slot[12:44].split(b"\0")[0].decode()
-                key = (engine, queue, struct.unpack_from("<I", slot, 48)[0])
+            if slot[0] not in (0xC1, 0xD1):
+                continue
+            name = slot[12:44].split(b"\0")[0].decode()
+            if slot[0] == 0xD1:
+                function = name
+            else:
+                key = (engine, name, struct.unpack_from("<I", slot, 48)[0], function)
                 started[key] = started.get(key, 0) + 1
-    declared = {(engine, block["queue"], block["id"]): 1 for engine, block in core.blocks()}
+    declared = {(engine, block.get("instance_name", block.get("queue")), block["id"], core.function(block)): 1
+                for engine, block in core.blocks()}
     faults.equal(started, declared, "%s: triggers and blocks", core.name)

@@ -50,6 +50,12 @@ class Core:
                       for engine in ENGINES if engine in self.definition}
         tables = [var["list"] for var in self.vars.values() if var["type"] == "dge-table"]
         self.table = tables[0] if tables else []
+        # A function goes on for the blocks of its queue that are read after the one that starts it.
+        self.functions, started = {}, {}
+        for _, block in self.blocks():
+            queue, _ = self.place(block)
+            started[queue] = block.get("function_start") or started.get(queue)
+            self.functions[id(block)] = started[queue]
 
     def member(self, name):
         return self.members[self.dir + "/" + name]
@@ -67,6 +73,17 @@ class Core:
         sources = [(None, self.definition.get("dma", []))]
         sources += [(engine, self.files[engine].get("dma", [])) for engine in ENGINES if engine in self.files]
         return [(engine, block) for engine, blocks in sources for block in blocks]
+
+    def place(self, block):
+        """Queue of a block, and the position of its instance in it."""
+        for name, queue in self.queues.items():
+            if block.get("instance_name") in (queue.get("queue_instances") or [name]):
+                return name, (queue.get("queue_instances") or [name]).index(block["instance_name"])
+        return block["queue"], 0
+
+    def function(self, block):
+        """Name of the function that a block is in; `None` for the main code."""
+        return self.functions[id(block)]
 
     def payload(self, name):
         data = self.member(self.vars[name]["file_name"])

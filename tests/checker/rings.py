@@ -11,8 +11,10 @@ FRESH = 0xCD
 
 
 def runs_of(sizes, steps):
-    """(offset, bytes) of each inner run; dimension 1 moves fastest."""
-    outer = list(zip(sizes[1:], steps[1:]))
+    """(offset, bytes) of each inner run; dimension 1 moves fastest, and makes runs of a byte if it is spread."""
+    dense = steps[0] == 1 or sizes[0] == 1
+    inner, first = (sizes[0], 1) if dense else (1, 0)
+    outer = list(zip(sizes[first:], steps[first:]))
     total = 1
     for count, _ in outer:
         total *= count
@@ -21,7 +23,7 @@ def runs_of(sizes, steps):
         for count, step in outer:
             offset += rest % count * step
             rest //= count
-        yield offset, sizes[0]
+        yield offset, inner
 
 
 def pieces(ends):
@@ -92,11 +94,14 @@ def finish_run(run, arch, sources):
 
 
 def rings_of(core, place, one, physical):
-    """{queue: [entries per instance]} and the rows of `blocks`."""
-    rings = {name: [[] for _ in range(queue.get("num_queues", 1))] for name, queue in core.queues.items()}
+    """{queue: [entries per hardware instance]} and the rows of `blocks`."""
+    count = {name: queue.get("num_queues", 1) for name, queue in core.queues.items()}
+    rings = {name: [[] for _ in range(count[name] * len(queue.get("queue_instances") or [None]))]
+             for name, queue in core.queues.items()}
     rows = []
     for _, block in core.blocks():
-        instances = rings[block["queue"]]
+        queue, within = core.place(block)
+        instances = rings[queue][within * count[queue]:(within + 1) * count[queue]]
         used, number, written = set(), 0, 0
         for descriptor in block["desc"]:
             for run in descriptor_runs(core, place, descriptor):
@@ -112,9 +117,11 @@ def rings_of(core, place, one, physical):
                 made = Entry(one, register, 4, 4)
                 made.first = made.last = made.semaphore = True
                 instances[instance].append(made)
-        rows.append({"queue": block["queue"], "id": block["id"], "descriptors": len(block["desc"]),
-                     "bytes": written})
-    return rings, rows
+        function = core.function(block)
+        row = {"queue": queue, "id": block["id"], "function": function, "descriptors": len(block["desc"]),
+               "bytes": written}
+        rows.append(((queue.encode(), within, block["id"], (function or "").encode()), row))
+    return rings, [row for _, row in sorted(rows, key=lambda pair: pair[0])]
 
 
 def control(made, size, arch, side):

@@ -139,10 +139,9 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Neuron<S, B, L> {
                     return Ok(granted);
                 }
                 Err(fault) if fault.is_unknown() && form + 1 < FORMS.len() => form += 1,
-                // A full handle table is no wrong handle here.
-                Err(fault) if matches!(fault.errno(), Some(ENOENT | ENOMEM)) => {
-                    return Err(DeviceError::OutOfMemory);
-                }
+                Err(fault) if fault.errno() == Some(ENOMEM) => return Err(DeviceError::OutOfMemory),
+                // No handle was given, so none can be wrong.
+                Err(fault) if fault.errno() == Some(ENOENT) => return Err(DeviceError::HandleTable),
                 Err(fault) => return Err(fault.into()),
             }
         }

@@ -42,6 +42,9 @@ pub(super) fn region_of(config: &Config, place: Place, size: u64, contiguous: bo
     }
 }
 
+/// Bytes of a channel in profile FLAT and its likes, whatever the architecture (staging.md §18.6).
+const FLAT_BYTES: u64 = 24 << 30;
+
 /// The usable addresses of a region.
 pub(super) fn range_of(config: &Config, region: usize) -> (u64, u64) {
     if region == 0 {
@@ -55,7 +58,8 @@ pub(super) fn range_of(config: &Config, region: usize) -> (u64, u64) {
     let start = base + config.reserve;
     let end = match config.profile {
         Profile::Tiny(bytes) => start + bytes,
-        _ => base + config.stack_bytes(),
+        Profile::Driver => base + config.stack_bytes(),
+        Profile::Flat | Profile::FlatGuard | Profile::NoAlign => base + FLAT_BYTES,
     };
     let split = if config.profile == Profile::Driver { end - map::SMALL_POOL } else { end };
     if region % 2 == 1 { (start, split) } else { (split, end) }

@@ -17,6 +17,7 @@ codes! {
         TimeoutOrRing = 'D' 109, Failure, "device timeout or bad ring", "an answer in time", "Reset the device's cores and load again.";
         HostExhausted = 'D' 110, FailHostMemAlloc, "the device's host memory is exhausted: {a} bytes asked for, usage {name}", "a free block of that size", "Free what the device holds in host memory, or ask for less.";
         HostRecord = 'D' 111, Resource, "the host has no memory for what it keeps of the device", "memory of the host for that", remedy::HOST;
+        HandleTable = 'D' 112, Failure, "the driver's table of memory handles is full or closed: {a} bytes asked for, usage {name}", "a free handle", "Unload other models; if the driver has closed the table, reload the kernel module.";
         NoDevice = 'D' 201, Failure, "there is no device {name}", "a device node of the kernel driver", "Load the kernel module, or name another device with --device.";
         OpenFailed = 'D' 202, Failure, "device {name} cannot be opened: errno {a}", "a node that this user may open", "Check the node's permissions.";
         DeviceDead = 'D' 203, HwError, "device {name} is not usable: its reset failed", "a device that resets", "Reset the device or reload the kernel module.";

@@ -40,7 +40,6 @@ codes! {
         CceDtype = 'L' 311, Invalid, "Invalid cce desc ap without dtype", "a dtype for every end of an arithmetic transfer", remedy::COMPILE;
         UnknownInstance = 'L' 312, Invalid, "invalid dma block {a}: queue {name} has no instance {b}", "an instance of the queue", remedy::COMPILE;
         TooManyHwQueues = 'L' 313, Invalid, "the queues of subgraph {name} take {a} hardware queues", "at most 11x16", remedy::FEWER;
-        BlockIds = 'L' 314, Invalid, "block id {a} of queue {name} is a repetition or leaves a gap", "ids 0 to {b} minus 1, each once", remedy::COMPILE;
         EmptyBlock = 'L' 315, Invalid, "block {a} of queue {name} has no descriptor to end it", "at least one", remedy::COMPILE;
         MemberMissing = 'L' 401, Invalid, "Failed to get neff weight content for {name}", "a member with its bytes", remedy::MEMBER;
         InstrTooLarge = 'L' 402, Invalid, "Instruction size {a} for {name} exceeds maximum supported size {b}", "at most {b} bytes", remedy::FEWER;

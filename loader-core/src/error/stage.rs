@@ -22,6 +22,8 @@ codes! {
         CoreOwnership = 'S' 107, Invalid, "core {a} of the HBM group is not owned by this process", "all cores of the group", "Claim all cores of the group in one process.";
         /// P4, where it is the device that ends.
         BehindDevice = 'S' 108, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "{a} cores of the device from the first one on", "Load it on a lower `--core`, or on a device with more cores.";
+        /// No platform fuses more (staging.md §2); a header may state anything.
+        CoreSize = 'S' 109, Invalid, "a logical core of {b} cores", "1 or 2 cores", "Load it with `--lnc {a}`.";
 
         TooManyLibraries = 'S' 215, Invalid, "a subgraph has {a} ucode libraries", "at most {b}", remedy::FEWER;
         /// Of all libraries together (manifests.md §11.3).
@@ -32,6 +34,8 @@ codes! {
         Alignment = 'S' 203, Invalid, "alignment provided not power of 2. alignment={a}", "a power of two", remedy::COMPILE;
         NotPlaced = 'S' 204, Invalid, "Variable {name} is not staged in HBM", "a variable with an address", remedy::COMPILE;
         OutOfVariable = 'S' 205, Invalid, "invalid offset in {name}, {a} < ({b} + {c})", "an access inside the variable", remedy::COMPILE;
+        /// With a negative step below the start, with a large one beyond every address.
+        OutOfRange = 'S' 217, Invalid, "an access pattern from byte {a} of {name} on goes below its start, or beyond 2^64", "an access inside the variable", remedy::COMPILE;
         PointerOffset = 'S' 206, Invalid, "pointer {name} is accessed at offset {b}", "offset 0", remedy::COMPILE;
         UnknownVariable = 'S' 207, Invalid, "variable id {a} does not exist", "an id below {b}", remedy::COMPILE;
         RemoteSubgraph = 'S' 208, Failure, "remote variable {name} names subgraph {a} of {b}", "an index below {b}", remedy::COMPILE;
@@ -58,6 +62,8 @@ codes! {
         EmptyRing = 'S' 414, Invalid, "ring entry address {a:#x} points into a half that has no storage", "a ring with entries", remedy::REPORT;
         RingPointerWide = 'S' 415, Invalid, "ring entry address {a:#x} leaves 64 bits", "an address below 2^64", remedy::REPORT;
         RingPadding = 'S' 416, Invalid, "{a} ring entries do not fit {b}", "at most {b} entries", remedy::FEWER;
+        /// Two blocks with one key: no trigger could tell them apart (staging.md §5.9).
+        DuplicateBlock = 'S' 418, Invalid, "queue {name} has two blocks {a} in one function", "each id once in a function", remedy::COMPILE;
         /// A higher number would be another core's register (driver-abi.md §7.9).
         SemaphoreIndex = 'S' 417, Invalid, "queue {name} uses semaphore {a}", "a number below {b}, the semaphores of a core", remedy::COMPILE;
 
@@ -65,7 +71,7 @@ codes! {
         ExtensionAlone = 'S' 502, Invalid, "slot {a} of {name} is an extension (da) without its instruction", "a d4 or d9 before it", remedy::COMPILE;
         ExtensionMissing = 'S' 503, Invalid, "slot {a} of {name} (opcode {b:x}) lacks its extension", "a da after it", remedy::COMPILE;
         UnknownQueue = 'S' 504, Invalid, "slot {a} of {name} triggers the unknown queue {name2}", "a queue of this subgraph", remedy::COMPILE;
-        UnknownBlock = 'S' 505, Invalid, "slot {a} of {name} triggers block {b} of queue {name2}, which does not exist", "a block of that queue", remedy::COMPILE;
+        UnknownBlock = 'S' 505, Invalid, "slot {a} of {name} triggers block {b} of queue {name2}, which does not exist", "a block of that queue, in the function that the trigger stands in", remedy::COMPILE;
         Unsupported = 'S' 506, Invalid, "slot {a} of {name} holds opcode {b:x}, which cannot be translated", "an instruction with a known translation", remedy::OPAQUE;
         UnknownTarget = 'S' 507, Invalid, "slot {a} of {name} branches to something unknown: {name2}", "a label or function of the same engine", remedy::COMPILE;
         OperandKind = 'S' 508, Invalid, "slot {a} of {name} (opcode {c:x}) has an operand of unknown kind {b:#x}", "marker 0x10, 0x20, 0x18, 0x28 or none", remedy::OPAQUE;

@@ -40,6 +40,8 @@ codes! {
         UnexpectedLayout = 'M' 103, Invalid, "unexpected NEFF layout ({name})", "the manifests of a compiled model", "`neffload verify --deep FILE` says what is wrong with them.";
         /// Ours.
         BadPageSize = 'M' 104, Invalid, "scratchpad page size {name} is not usable", "a whole number of MiB above 0, below 4 GiB, in NEURON_SCRATCHPAD_PAGE_SIZE a multiple of 512", "Give another `--page-size`.";
+        /// Ours.
+        BadEngineBlock = 'M' 106, Invalid, "NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB is {name}, which is not usable", "one number of KiB above 0 and below 4 GiB, for all engines", "Give a power of two, or unset the variable.";
         /// Ours (manifests.md §23: checked arithmetic).
         FigureOverflow = 'M' 105, Invalid, "{name} would exceed 64 bits", "sizes of a real device", remedy::COMPILE;
     }

@@ -154,11 +154,6 @@ impl Counts {
         ];
         parts.into_iter().fold(0, u64::saturating_add)
     }
-
-    /// Bytes of the block ids' bitmap.
-    pub(crate) const fn bitmap(&self) -> u64 {
-        self.blocks.saturating_add(7) >> 3
-    }
 }
 
 /// Bytes of the subgraph table and of one subgraph's names.

@@ -8,9 +8,10 @@ mod sections;
 mod vars;
 
 pub(crate) use blocks::has_tail;
+pub(crate) use queues::QUEUES;
 pub(crate) use sections::EXT_ISA_OPCODE;
 
-use super::dims::{Counts, Dims, add, entry_bytes, list_bytes, up8};
+use super::dims::{Counts, Dims, add, entry_bytes, list_bytes};
 use super::emit::SCRATCH_PER_INSTANCE;
 use super::input::{FileIn, Input, Subgraph};
 use super::scratchpad::Marks;
@@ -122,7 +123,6 @@ pub fn measure<I: Input>(input: &I, limits: &Limits, policy: &Policy) -> Result<
     check_graphs(&Subject { input, limits, policy, sg: 0 })?;
     let mut product = wide(NULL_AREA);
     let mut scratch = super::emit::lanes_bytes(count);
-    let mut bitmap = 0;
     for sg in 0..count {
         let subject = Subject { input, limits, policy, sg };
         let Subgraph { name, dir, .. } = subject.subgraph()?;
@@ -130,9 +130,8 @@ pub fn measure<I: Input>(input: &I, limits: &Limits, policy: &Policy) -> Result<
         add(&mut product, entry_bytes(name, dir));
         add(&mut product, counts.bytes());
         add(&mut scratch, counts.instances.saturating_mul(SCRATCH_PER_INSTANCE));
-        bitmap = counts.bitmap().max(bitmap);
     }
-    Ok(Dims::new(product, scratch.saturating_add(up8(bitmap))))
+    Ok(Dims::new(product, scratch))
 }
 
 /// Graph-level rules: at least one subgraph, names unique (lowering.md §5.0).

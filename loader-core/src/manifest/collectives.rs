@@ -4,19 +4,18 @@ use super::table::Table;
 use crate::arena::Tail;
 use zerocopy::little_endian::U32;
 
-/// A nested array of ranks: three levels, or fewer where the file leaves outer ones out.
+/// A nested array of ranks, three levels deep.
 ///
 /// The stored form is, level by level, the number of items and then the items; ranks are leaves.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranks<'m> {
     tail: Tail<'m>,
     table: &'m Table,
-    depth: u32,
 }
 
 impl<'m> Ranks<'m> {
-    pub(crate) const fn new(tail: Tail<'m>, table: &'m Table, depth: u32) -> Self {
-        Self { tail, table, depth }
+    pub(crate) const fn new(tail: Tail<'m>, table: &'m Table) -> Self {
+        Self { tail, table }
     }
 
     /// Word `at` of the stored form.
@@ -24,21 +23,10 @@ impl<'m> Ranks<'m> {
         self.table.get::<U32>(self.tail, at).map(|word| word.get())
     }
 
-    /// Words of the stored form.
-    pub(crate) fn words(&self) -> u32 {
-        self.table.len()
-    }
-
-    /// Levels of arrays in the file, 1 to 3.
-    #[must_use]
-    pub const fn depth(&self) -> u32 {
-        self.depth
-    }
-
     /// Number of outer entries: topologies, or sets of pairs.
     #[must_use]
     pub fn len(&self) -> u32 {
-        if self.depth == 3 { self.word(0).unwrap_or(0) } else { 1 }
+        self.word(0).unwrap_or(0)
     }
 
     /// True without outer entries.
@@ -50,10 +38,10 @@ impl<'m> Ranks<'m> {
     /// The outer entries.
     pub fn iter(&self) -> impl Iterator<Item = RankSet<'m>> + use<'m> {
         let ranks = *self;
-        let mut at = u32::from(self.depth == 3);
+        let mut at = 1;
         (0..self.len()).map_while(move |_| {
             let set = RankSet { ranks, at };
-            at = ranks.skip(at, if ranks.depth >= 2 { 2 } else { 1 })?;
+            at = ranks.skip(at, 2)?;
             Some(set)
         })
     }
@@ -84,7 +72,7 @@ impl<'m> RankSet<'m> {
     /// Number of groups or pairs.
     #[must_use]
     pub fn len(&self) -> u32 {
-        if self.ranks.depth >= 2 { self.ranks.word(self.at).unwrap_or(0) } else { 1 }
+        self.ranks.word(self.at).unwrap_or(0)
     }
 
     /// True without groups or pairs.
@@ -96,7 +84,7 @@ impl<'m> RankSet<'m> {
     /// The groups or pairs.
     pub fn iter(&self) -> impl Iterator<Item = RankGroup<'m>> + use<'m> {
         let ranks = self.ranks;
-        let mut at = self.at.saturating_add(u32::from(ranks.depth >= 2));
+        let mut at = self.at.saturating_add(1);
         (0..self.len()).map_while(move |_| {
             let group = RankGroup { ranks, at };
             at = ranks.skip(at, 1)?;

@@ -318,15 +318,13 @@ impl<'m> Definition<'m> {
     /// `replica_groups`; `None` if the key is absent.
     #[must_use]
     pub fn replica_groups(&self) -> Option<Ranks<'m>> {
-        let depth = self.record.groups_depth.get();
-        self.has(def_flag::REPLICA_GROUPS).then(|| Ranks::new(self.tail, &self.record.groups, depth))
+        self.has(def_flag::REPLICA_GROUPS).then(|| Ranks::new(self.tail, &self.record.groups))
     }
 
     /// `src_target_pairs`; `None` if the key is absent.
     #[must_use]
     pub fn src_target_pairs(&self) -> Option<Ranks<'m>> {
-        let depth = self.record.pairs_depth.get();
-        self.has(def_flag::PAIRS).then(|| Ranks::new(self.tail, &self.record.pairs, depth))
+        self.has(def_flag::PAIRS).then(|| Ranks::new(self.tail, &self.record.pairs))
     }
 
     /// `#rank_world_size`; `None` if the key is absent.

@@ -308,9 +308,7 @@ pub(crate) struct DefRecord {
     pub(crate) world_size: U64,
     /// Counts and ranks of `replica_groups`; U32.
     pub(crate) groups: Table,
-    pub(crate) groups_depth: U32,
     pub(crate) pairs: Table,
-    pub(crate) pairs_depth: U32,
     pub(crate) carveouts: Table,
     pub(crate) libraries: Table,
     pub(crate) functions: Table,

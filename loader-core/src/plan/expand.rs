@@ -205,12 +205,12 @@ impl<'m> Sides<'m> {
     }
 }
 
-/// What the sides of a descriptor touch: variable, first byte and end of every access pattern.
+/// What the sides of a descriptor touch: variable, where every access pattern begins, its first byte and end.
 pub fn extents<'m>(
     kbin: &KbinView<'m>,
     desc: &Desc,
-) -> impl Iterator<Item = (u32, Option<(u64, u64)>)> + use<'m> {
+) -> impl Iterator<Item = (u32, u64, Option<(u64, u64)>)> + use<'m> {
     let kbin = *kbin;
     let all = kbin.to(desc).into_iter().chain(kbin.from(desc));
-    all.map(move |ap| (ap.var_id.get(), extent(kbin.dims(ap), ap.off.get())))
+    all.map(move |ap| (ap.var_id.get(), ap.off.get(), extent(kbin.dims(ap), ap.off.get())))
 }

@@ -4,13 +4,14 @@ mod patches;
 
 use super::place::Request;
 use super::programs::{MOST_PROGRAMS, Notes, Program, is_target};
-use super::record::{Bind, BlockRec, Image, NoteKind, Opaque, RingRec, SlotNote, Target, TargetKind, Why};
-use super::rings::CoreRings;
+use super::record::{Bind, BlockRec, Image, NoteKind, Opaque, SlotNote, Target, TargetKind, Why};
+use super::rings::{CoreRings, key_of};
 use super::translate::states_count;
 use crate::arch::Engine;
 use crate::arena::{Arena, ArenaRef, Record};
 use crate::error::{Error, Stage, StageCode};
-use crate::lower::record::PatchSection;
+use crate::lower::record::{PatchSection, QueueHdr, RingType};
+use crate::lower::{KbinView, QueueView};
 use crate::policy::Policy;
 use zerocopy::little_endian::U32;
 
@@ -238,7 +239,7 @@ impl Work<'_, '_, '_> {
         Ok(())
     }
 
-    /// Queue slot and index of the block that a trigger names.
+    /// Queue slot and index of the block that a trigger names: by its id and by the function that it stands in.
     #[inline(never)]
     fn trigger(&self, note: &SlotNote, rings: &CoreRings) -> Result<Option<(u16, u32)>, Error> {
         let value = note.value.get();
@@ -251,25 +252,29 @@ impl Work<'_, '_, '_> {
         let of_queue = blocks.get(first..).unwrap_or(&[]);
         let of_queue =
             of_queue.get(..of_queue.partition_point(|block| block.queue.get() == queue)).unwrap_or(&[]);
-        let found = find_block(of_queue, instance, id).and_then(|within| first.checked_add(within));
+        let kbin =
+            self.programs.iter().find(|program| program.code.core == self.core).ok_or_else(internal)?;
+        let wanted = (id, self.name(note));
+        let found = find_block(kbin.code.kbin, of_queue, instance, wanted);
+        let found = found.and_then(|within| first.checked_add(within));
         if let Some(index) = found {
             return Ok(Some((queue, u32::try_from(index).unwrap_or(u32::MAX))));
         }
         if states_count(value) {
             return Ok(None);
         }
-        // A queue without static blocks is filled while the model runs; its trigger names nothing here.
-        if of_queue.is_empty() && self.is_dynamic(queue, rings) {
+        // What is filled while the model runs has no blocks for its triggers to name.
+        let record = kbin.code.kbin.queues().find(|found| found.slot == usize::from(queue));
+        if of_queue.is_empty() && !record.is_some_and(|queue| is_static(&queue)) {
             return Ok(None);
         }
         let at = u64::from(note.source.get());
-        Err(self.fault(StageCode::UnknownBlock, note).numbers(at, u64::from(id)).third(queue.into()))
-    }
-
-    /// A queue whose rings hold nothing at load.
-    fn is_dynamic(&self, queue: u16, rings: &CoreRings) -> bool {
-        let rows: &[RingRec] = self.arena.slice(rings.rings).unwrap_or(&[]);
-        rows.iter().filter(|row| row.queue.get() == queue).all(|row| row.used.get() == 0)
+        // The name as the trigger spells it: the queue's, or one of its instances'.
+        let name = record.and_then(|queue| match instance {
+            Some(instance) => Some(queue.instances().nth(usize::from(instance))?.name()),
+            None => Some(queue.name()),
+        });
+        Err(self.fault(StageCode::UnknownBlock, note).numbers(at, u64::from(id)).name2(name.unwrap_or(&[])))
     }
 
     #[inline(never)]
@@ -378,13 +383,25 @@ pub(crate) fn equal_range(all: &[Target], engine: Engine, kind: TargetKind, key:
     rest.get(..rest.partition_point(|target| order(target) == wanted)).unwrap_or(&[])
 }
 
-/// Index of a block of one queue, whose records are sorted by instance and id.
-fn find_block(blocks: &[BlockRec], instance: Option<u16>, id: u32) -> Option<usize> {
+/// True for a queue whose rings hold the blocks of the file and nothing else, so that a trigger of it must name one
+/// (staging.md §11.7): descriptors of the others are made on the device, or by the runtime.
+fn is_static(queue: &QueueView<'_>) -> bool {
+    let made_later = QueueHdr::DYNAMIC | QueueHdr::DGE;
+    let kinds = [RingType::DATA, RingType::IN, RingType::OUT, RingType::INDIRECT_MEMCPY];
+    kinds.contains(&queue.record.ring_type) && queue.record.flags.get() & made_later == 0
+}
+
+/// Index of a block of one queue, whose records are sorted by instance, id and function.
+fn find_block(
+    kbin: &KbinView<'_>,
+    blocks: &[BlockRec],
+    instance: Option<u16>,
+    (id, function): (u32, &[u8]),
+) -> Option<usize> {
     let in_instance = |instance: u16| {
-        let wanted = (instance, id);
-        let order = |block: &BlockRec| (block.instance.get(), block.id.get());
-        let at = blocks.partition_point(|block| order(block) < wanted);
-        blocks.get(at).filter(|block| order(block) == wanted).map(|_| at)
+        let wanted = (instance, id, function);
+        let at = blocks.partition_point(|block| key_of(kbin, block) < wanted);
+        blocks.get(at).filter(|block| key_of(kbin, block) == wanted).map(|_| at)
     };
     if let Some(instance) = instance {
         return in_instance(instance);

@@ -170,6 +170,9 @@ fn check<'m, D: Device>(
     if count == 0 || count > GROUP_MOST {
         return Err(fault(StageCode::TooManySubgraphs).numbers(need, wide(GROUP_MOST)));
     }
+    if size > wide(GROUP_MOST) {
+        return Err(fault(StageCode::CoreSize).numbers(need, size));
+    }
     let end = u64::from(request.core.0).saturating_add(need);
     if end > u64::from(device.cores()) {
         let left = u64::from(device.cores().saturating_sub(request.core.0));
@@ -358,19 +361,9 @@ fn sort_all(
     arena: &mut Arena<'_>,
 ) -> Result<(), Error> {
     for (index, draft) in (0u8..).zip(drafts.iter_mut()) {
-        draft.programs = sort_out(index, programs, notes, &draft.rings, request, arena)
-            .map_err(|error| with_queue(error, &draft.kbin))?;
+        draft.programs = sort_out(index, programs, notes, &draft.rings, request, arena)?;
     }
     Ok(())
-}
-
-/// Names the queue of a trigger without a block, of which only the position is known until here.
-fn with_queue(error: Error, kbin: &KbinView<'_>) -> Error {
-    if error.code() != StageCode::UnknownBlock.into() {
-        return error;
-    }
-    let queue = usize::try_from(error.at().c).ok().and_then(|position| kbin.queues().nth(position));
-    queue.map_or(error, |queue| error.name2(queue.name()))
 }
 
 /// Takes pages and blocks; gives all of them back on any fault.

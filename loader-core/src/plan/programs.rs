@@ -8,6 +8,7 @@ use crate::error::{Error, Stage, StageCode};
 use crate::lower::record::Blob;
 use crate::lower::scratchpad::GROUP_MOST;
 use crate::source::{MemberId, Payload, Visitor};
+use zerocopy::little_endian::U32;
 
 /// Engines of two subgraphs.
 pub(super) const MOST_PROGRAMS: usize = 10;
@@ -64,6 +65,14 @@ impl Notes {
 struct Keeper<'a, 'm> {
     arena: &'a mut Arena<'m>,
     notes: &'a mut Notes,
+    /// Arena offset of the name of the function that each engine's stream is in.
+    functions: [[U32; 5]; GROUP_MOST],
+}
+
+impl Keeper<'_, '_> {
+    fn function(&mut self, note: &SlotNote) -> Option<&mut U32> {
+        self.functions.get_mut(usize::from(note.core))?.get_mut(usize::from(note.engine))
+    }
 }
 
 impl Sink for Keeper<'_, '_> {
@@ -71,7 +80,11 @@ impl Sink for Keeper<'_, '_> {
         Ok(())
     }
 
-    fn note(&mut self, note: SlotNote) -> Result<(), Error> {
+    fn note(&mut self, mut note: SlotNote) -> Result<(), Error> {
+        // A trigger finds its block by the function that it stands in.
+        if note.kind == NoteKind::OPAQUE && note.in_function != 0 {
+            note.name = self.function(&note).copied().unwrap_or_default();
+        }
         let full = |error| Error::arena(Stage::Plan, error);
         let place = self.arena.alloc_tail::<SlotNote>(1).map_err(full)?;
         if let Some([slot]) = self.arena.tail_slice_mut::<SlotNote>(place, 1) {
@@ -84,6 +97,11 @@ impl Sink for Keeper<'_, '_> {
 
     fn named_note(&mut self, mut note: SlotNote, name: &[u8; FUNCTION_NAME]) -> Result<(), Error> {
         note.name = self.arena.alloc_bytes(name).map_err(|error| Error::arena(Stage::Plan, error))?.off;
+        if note.kind == NoteKind::FUNCTION
+            && let Some(function) = self.function(&note)
+        {
+            *function = note.name;
+        }
         self.note(note)
     }
 }
@@ -131,7 +149,11 @@ pub(super) fn read<'m, P: Payload<'m>>(
 ) -> Result<Notes, Error> {
     check_lengths(programs)?;
     let mut notes = Notes::default();
-    let mut reader = Reader { programs, libraries, keeper: Keeper { arena, notes: &mut notes } };
+    let mut reader = Reader {
+        programs,
+        libraries,
+        keeper: Keeper { arena, notes: &mut notes, functions: [[U32::ZERO; 5]; GROUP_MOST] },
+    };
     if !reader.libraries.is_empty() || reader.programs.iter().any(|program| program.blob.is_some()) {
         payload.visit(&mut reader)?;
     }

@@ -8,7 +8,7 @@ use crate::arch::Arch;
 use crate::arena::{Arena, ArenaRef};
 use crate::error::{Error, Stage, StageCode};
 use crate::limits::Budget;
-use crate::lower::record::{Desc, RingType};
+use crate::lower::record::{Desc, DescFlags, RingType};
 use crate::lower::{InstanceView, KbinView, QueueView};
 use zerocopy::little_endian::{U16, U32};
 
@@ -17,7 +17,7 @@ use zerocopy::little_endian::{U16, U32};
 pub struct CoreRings {
     /// [`RingRec`]s by queue, instance, side.
     pub rings: ArenaRef,
-    /// [`BlockRec`]s by queue, instance, id.
+    /// [`BlockRec`]s by queue, instance, id, function name.
     pub blocks: ArenaRef,
     /// Ring entries that name a placed variable.
     pub placed: u64,
@@ -84,10 +84,35 @@ pub fn count(kbin: &KbinView<'_>, rules: &RingRules, arena: &mut Arena<'_>) -> R
             block = part.count_blocks(&mut out, block, row, arena, &mut budget)?;
         }
     }
-    if let Some(all) = arena.slice_mut::<BlockRec>(out.blocks) {
-        crate::sort::sort_by_key(all, |block| (block.queue.get(), block.instance.get(), block.id.get()));
-    }
+    sort_blocks(kbin, rules.core, arena.slice_mut::<BlockRec>(out.blocks).unwrap_or(&mut []))?;
     Ok(out)
+}
+
+/// What a trigger finds a block by (staging.md §5.9, §11.7): instance of its queue, id, function.
+pub(super) fn key_of<'m>(kbin: &KbinView<'m>, block: &BlockRec) -> (u16, u32, &'m [u8]) {
+    (block.instance.get(), block.id.get(), kbin.text(block.function))
+}
+
+/// Brings blocks into the order of their keys, each of which must be unique.
+#[inline(never)]
+fn sort_blocks(kbin: &KbinView<'_>, core: u8, blocks: &mut [BlockRec]) -> Result<(), Error> {
+    let key = |block: &BlockRec| (block.queue.get(), key_of(kbin, block));
+    crate::sort::sort(blocks, |a, b| key(a).cmp(&key(b)));
+    let mut pairs = blocks.iter().zip(blocks.iter().skip(1));
+    let Some((twice, _)) = pairs.find(|(a, b)| key(a) == key(b)) else { return Ok(()) };
+    let queue = kbin.queues().find(|queue| queue.slot == usize::from(twice.queue.get()));
+    let name = queue.map_or(&[][..], |queue| queue.name());
+    let error = fault(StageCode::DuplicateBlock).name(name).numbers(u64::from(twice.id.get()), 0);
+    let error = error.element(twice.id.get()).subgraph(core);
+    Err(error.member_or(desc_of(kbin, twice).and_then(|desc| kbin.block_file(desc))))
+}
+
+/// A descriptor of a block.
+pub(super) fn desc_of<'m>(kbin: &KbinView<'m>, block: &BlockRec) -> Option<&'m Desc> {
+    let queue = kbin.queues().find(|queue| queue.slot == usize::from(block.queue.get()))?;
+    let instance = queue.instances().nth(usize::from(block.instance.get()))?;
+    let own = |desc: &&Desc| desc.block_id == block.id && desc.fname == block.function;
+    instance.descs().iter().find(own)
 }
 
 /// Every semaphore has a register of its core: the number becomes part of an address (I9).
@@ -188,6 +213,9 @@ impl Part<'_, '_> {
         let semaphore = end.and_then(|end| end.semaphore);
         // Events and semaphores of the other core have no known register (Open).
         let more = end.is_some_and(|end| end.event.is_some() || !end.remote_semaphores.is_empty());
+        // Of `section_start_desc` it is not known what goes to the first queue, where R9 has a run on each (Open).
+        let section = descs.first().is_some_and(|desc| desc.flags.has(DescFlags::SECTION_START));
+        let more = more || section && self.queue.rings() > 1;
         let mut flags = 0;
         if semaphore.is_some() {
             flags |= BlockFlags::SEMAPHORE;
@@ -206,13 +234,18 @@ impl Part<'_, '_> {
             bytes: totals.bytes.into(),
             semaphore: semaphore.unwrap_or(0).into(),
             flags: flags.into(),
+            function: last.map_or(ArenaRef::NULL, |desc| desc.fname),
         }
     }
 
     /// Every end lies in its variable, and inputs and outputs only where they can be bound (I9, I10).
     fn check_ends(&self, desc: &Desc) -> Result<(), Error> {
-        for (var, extent) in extents(self.kbin, desc) {
-            let (low, end) = extent.unwrap_or((u64::MAX, u64::MAX));
+        for (var, off, extent) in extents(self.kbin, desc) {
+            let Some((low, end)) = extent else {
+                let name =
+                    super::vars::variable(self.kbin, var).map_or(&[][..], |record| self.kbin.name(record));
+                return Err(fault(StageCode::OutOfRange).name(name).numbers(off, 0));
+            };
             let found = access(self.kbin, var, low, end.saturating_sub(low).max(1))?;
             if let Access::Bound(_) = found {
                 let record = super::vars::variable(self.kbin, var)?;

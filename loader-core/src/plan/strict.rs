@@ -6,14 +6,13 @@
 
 use super::programs::Notes;
 use super::record::{BlockRec, NoteKind, SlotNote, Why};
-use super::rings::CoreRings;
+use super::rings::{CoreRings, desc_of};
 use super::wants::table_count;
 use crate::arch::Engine;
 use crate::arena::Arena;
 use crate::device::Device;
 use crate::error::{Error, Stage, StageCode};
 use crate::lower::KbinView;
-use crate::lower::record::Desc;
 use crate::policy::Policy;
 
 /// Whether everything must be translated to the last bit; else what is not is listed.
@@ -65,10 +64,8 @@ pub(super) fn check_exact(
         let name = queue.map_or(&[][..], |queue| queue.name());
         let id = block.id.get();
         let refused = fault(StageCode::ApproximateBlock).numbers(u64::from(id), 0).element(id);
-        let instance = queue.and_then(|queue| queue.instances().nth(usize::from(block.instance.get())));
-        let own = |desc: &&Desc| desc.block_id == block.id;
-        let desc = instance.and_then(|instance| instance.descs().iter().find(own));
-        return Err(refused.name(name).subgraph(core).member_or(desc.and_then(|desc| kbin.block_file(desc))));
+        let file = desc_of(kbin, block).and_then(|desc| kbin.block_file(desc));
+        return Err(refused.name(name).subgraph(core).member_or(file));
     }
     let tables = u64::try_from(table_count(kbin)).unwrap_or(u64::MAX);
     if tables > 0 {

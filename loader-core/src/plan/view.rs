@@ -136,7 +136,7 @@ impl<'m> CoreView<'m> {
         self.head.get(ring.block)
     }
 
-    /// DMA blocks by queue, instance, id.
+    /// DMA blocks by queue, instance, id, function name.
     #[must_use]
     pub fn blocks(&self) -> &'m [BlockRec] {
         self.array(self.model.blocks)

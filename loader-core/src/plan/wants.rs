@@ -1,7 +1,7 @@
 //! Which blocks a core needs, in the order of R31. The same walk counts them and takes them.
 
 use super::block::Want;
-use super::record::{DMem, Image, RING_TX, RingRec};
+use super::record::{DMem, Image, RingRec};
 use super::ring::ENTRY_BYTES;
 use super::vars::POINTER_BYTES;
 use crate::arch::{Arch, Engine};
@@ -50,8 +50,8 @@ pub(super) struct Core<'m> {
     pub(super) engine_block: u64,
 }
 
-const fn want(size: u64, align: u64, usage: Usage, tag: &'static str) -> Want<'static> {
-    Want { size, align, usage, tag, contiguous: false }
+const fn want(size: u64, align: u64, usage: Usage, what: u32) -> Want<'static> {
+    Want { size, align, usage, tag: DMem::tag_of(what), contiguous: false }
 }
 
 fn narrow(n: usize) -> u32 {
@@ -81,15 +81,15 @@ impl<'m> Core<'m> {
     pub(super) fn variables(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
         for (id, var) in self.kbin.mem_refs().iter().enumerate() {
             let (size, align) = (var.size.get(), var.alignment.get());
-            let own = |usage, tag| want(size, align, usage, tag);
+            let own = |usage| want(size, align, usage, DMem::VARIABLE);
             let (want, what) = match var.mr_type {
                 // An empty variable needs no memory.
                 MrType::BUFFER | MrType::TMP_BUF if size == 0 => continue,
-                MrType::BUFFER => (own(Usage::Weight, "constant"), DMem::VARIABLE),
-                MrType::TMP_BUF => (own(Usage::ScratchpadNotShared, "tmp-buf"), DMem::VARIABLE),
+                MrType::BUFFER => (own(Usage::Weight), DMem::VARIABLE),
+                MrType::TMP_BUF => (own(Usage::ScratchpadNotShared), DMem::VARIABLE),
                 MrType::VIRTUAL_TMP_BUF if self.fits_page(var) || size == 0 => continue,
-                MrType::VIRTUAL_TMP_BUF => (own(Usage::ScratchpadNotShared, "virtual"), DMem::VARIABLE),
-                MrType::PTR => (want(POINTER_BYTES, 8, Usage::Generic, "pointer"), DMem::POINTER),
+                MrType::VIRTUAL_TMP_BUF => (own(Usage::ScratchpadNotShared), DMem::VARIABLE),
+                MrType::PTR => (want(POINTER_BYTES, 8, Usage::Generic, DMem::POINTER), DMem::POINTER),
                 _ => continue,
             };
             take(arena, Need { want, what, index: narrow(id), blob: self.kbin.blob(var.buffer) })?;
@@ -106,7 +106,7 @@ impl<'m> Core<'m> {
     /// Everything the build of the core makes.
     pub(super) fn build(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
         if self.has_blocks {
-            let want = want(WORD, WORD, Usage::Generic, "semaphore one");
+            let want = want(WORD, WORD, Usage::Generic, DMem::SEMAPHORE);
             take(arena, Need { want, what: DMem::SEMAPHORE, index: 0, blob: None })?;
         }
         self.rings_of(|kind| kind == RingType::DATA, arena, take)?;
@@ -135,11 +135,10 @@ impl<'m> Core<'m> {
                     continue;
                 }
                 let size = u64::from(capacity(&ring)?).saturating_mul(ENTRY_BYTES);
-                let tag = if ring.side.get() == RING_TX { "tx ring" } else { "rx ring" };
                 take(
                     arena,
                     Need {
-                        want: want(size, 0, usage, tag),
+                        want: want(size, 0, usage, DMem::RING),
                         what: DMem::RING,
                         index: narrow(row),
                         blob: None,
@@ -152,28 +151,23 @@ impl<'m> Core<'m> {
 
     /// Activation tables set by set, then the DVE tables (R37).
     fn tables(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
-        let table = |blob: Option<&'m Blob>, what, index: usize, tag| {
+        let table = |blob: Option<&'m Blob>, what, index: usize| {
             let blob = blob.filter(|blob| blob.len.get() > 0)?;
-            let want = want(blob.len.get(), TABLE_ALIGN, Usage::ActTable, tag);
+            let want = want(blob.len.get(), TABLE_ALIGN, Usage::ActTable, what);
             Some(Need { want, what, index: narrow(index), blob: Some(blob) })
         };
         for (index, set) in self.kbin.act_sets().enumerate() {
             let first = index.saturating_mul(2);
-            let bkt = table(set.bkt, DMem::ACT_TABLE, first, "act bkt");
-            let ctl = table(set.ctl, DMem::ACT_TABLE, first.saturating_add(1), "act ctrl");
+            let bkt = table(set.bkt, DMem::ACT_TABLE, first);
+            let ctl = table(set.ctl, DMem::ACT_TABLE, first.saturating_add(1));
             for need in [bkt, ctl].into_iter().flatten() {
                 take(arena, need)?;
             }
         }
         let Some(dve) = self.kbin.dve() else { return Ok(()) };
-        let tables = [
-            (dve.opcode, "dve opcode"),
-            (dve.control_fast, "dve control fast"),
-            (dve.control_slow, "dve control slow"),
-            (dve.datapath, "dve datapath"),
-        ];
-        for (index, (blob, tag)) in tables.into_iter().enumerate() {
-            if let Some(need) = table(blob, DMem::DVE_TABLE, index, tag) {
+        let tables = [dve.opcode, dve.control_fast, dve.control_slow, dve.datapath];
+        for (index, blob) in tables.into_iter().enumerate() {
+            if let Some(need) = table(blob, DMem::DVE_TABLE, index) {
                 take(arena, need)?;
             }
         }
@@ -197,9 +191,10 @@ impl<'m> Core<'m> {
             let many = Error::new(Stage::Plan, StageCode::TooManyFunctions);
             return Err(many.numbers(wide(functions), wide(MOST_FUNCTIONS)));
         }
+        let held = if shares_library(&self.kbin) { DMem::SHARED_UCODE } else { DMem::UCODE };
         for (index, library) in self.kbin.ucode_libs().enumerate() {
             let Some(blob) = library.content.filter(has_file) else { continue };
-            let want = want(blob.len.get(), 0, Usage::UcodeLib, "ucode");
+            let want = want(blob.len.get(), 0, Usage::UcodeLib, held);
             take(arena, Need { want, what: DMem::UCODE, index: narrow(index), blob: Some(blob) })?;
         }
         Ok(())
@@ -210,11 +205,16 @@ impl<'m> Core<'m> {
         for engine in Engine::ALL {
             let image = arena.slice::<Image>(self.images).and_then(|all| all.get(engine.index()));
             let size = image.map_or(0, Image::slots).saturating_mul(64);
-            let (usage, tag) = image_usage(engine);
+            let usage = image_usage(engine);
             let blob = self.kbin.engine(engine).and_then(|engine| engine.blob);
             take(
                 arena,
-                Need { want: want(size, align, usage, tag), what: DMem::IMAGE, index: engine.number(), blob },
+                Need {
+                    want: want(size, align, usage, DMem::IMAGE),
+                    what: DMem::IMAGE,
+                    index: engine.number(),
+                    blob,
+                },
             )?;
         }
         Ok(())
@@ -267,13 +267,13 @@ pub(super) const fn ring_usage(kind: RingType) -> Usage {
 }
 
 /// Usage of an engine's image (staging.md §7.4, Confirmed).
-const fn image_usage(engine: Engine) -> (Usage, &'static str) {
+const fn image_usage(engine: Engine) -> Usage {
     match engine {
-        Engine::Pe => (Usage::InstrPe, "image pe"),
-        Engine::Act => (Usage::InstrAct, "image act"),
-        Engine::Pool => (Usage::InstrPool, "image pool"),
-        Engine::Dve => (Usage::InstrDve, "image dve"),
-        Engine::Sp => (Usage::InstrSp, "image sp"),
+        Engine::Pe => Usage::InstrPe,
+        Engine::Act => Usage::InstrAct,
+        Engine::Pool => Usage::InstrPool,
+        Engine::Dve => Usage::InstrDve,
+        Engine::Sp => Usage::InstrSp,
     }
 }
 

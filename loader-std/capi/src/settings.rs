@@ -5,7 +5,7 @@ use crate::failure::{Answer, Failure};
 use loader_core::arch::Arch;
 use loader_core::error::Status;
 use loader_core::policy::Policy;
-use loader_std::environment::allow_legacy;
+use loader_std::environment::{allow_legacy, engine_block_of};
 use loader_std::memory::Page;
 use std::ffi::OsString;
 
@@ -46,12 +46,14 @@ impl Settings {
             (None, None) => (0..total).collect(),
         };
         let flag = |name: &str| allow_legacy(get(name).as_deref());
+        let block = engine_block_of(get("NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB").as_deref());
         let policy = Policy {
             host_arch: Some(device.arch()),
             lnc: Some(lnc.into()),
             verify_digest: flag("NEURON_RT_VALIDATE_HASH"),
             allow_legacy: flag("NEURON_RT_ALLOW_LEGACY_NEFF"),
             allow_opaque: flag("NEFFLOAD_ALLOW_OPAQUE"),
+            engine_block: block.map_err(|refusal| Failure::invalid(&refusal))?,
             ..Policy::DEFAULT
         };
         let value = |name: &str| get(name).map(|value| value.to_string_lossy().into_owned());
@@ -151,15 +153,23 @@ mod tests {
             ("NEFFLOAD_DEVICE", "sim:sunda:16"),
             ("NEURON_RT_VISIBLE_CORES", "4-6,9"),
             ("NEURON_RT_VALIDATE_HASH", "true"),
+            ("NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB", "64"),
             ("NEURON_RT_ROOT_COMM_ID", "127.0.0.1:4000"),
         ]);
         let settings = settings.unwrap();
         assert_eq!(settings.span(), (4, 6));
         assert_eq!((settings.lnc, settings.total(), settings.visible), (1, 16, vec![4, 5, 6, 9]));
         assert!(settings.policy.verify_digest);
+        assert_eq!(settings.policy.engine_block, 0x1_0000);
         assert_eq!(settings.root_comm.as_deref(), Some("127.0.0.1:4000".as_ref()));
         assert_eq!(read(&[("NEURON_RT_NUM_CORES", "2")]).unwrap().visible, [0, 1]);
         assert_eq!(read(&[("NEURON_LOGICAL_NC_CONFIG", "1")]).unwrap().total(), 8);
+    }
+
+    #[test]
+    fn an_engine_block_is_a_number() {
+        let failure = read(&[("NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB", "16,16")]).unwrap_err();
+        assert!(failure.text.contains("NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB is 16,16"), "{}", failure.text);
     }
 
     #[test]

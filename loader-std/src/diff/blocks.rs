@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-/// Where a block stands: engine (or `def`), queue, id.
-pub(super) type BlockKey = (&'static str, String, u32);
+/// Where a block stands: engine (or `def`), queue, id, function.
+pub(super) type BlockKey = (&'static str, String, u32, String);
 
 /// What a block does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub(super) struct Blocks<'a> {
     manifest: &'a Manifest<'a>,
     /// Of the block whose transfers are coming.
     hash: Sha256,
+    /// The function that the blocks of a subgraph's file and queue are in.
+    functions: BTreeMap<(u8, &'static str, u16), String>,
     done: Vec<BTreeMap<BlockKey, BlockFacts>>,
 }
 
@@ -38,7 +40,7 @@ impl Write for Into<'_> {
 impl<'a> Blocks<'a> {
     pub(super) fn new(manifest: &'a Manifest<'_>) -> Self {
         let done = manifest.definitions().map(|_| BTreeMap::new()).collect();
-        Self { manifest, hash: Sha256::new(), done }
+        Self { manifest, hash: Sha256::new(), functions: BTreeMap::new(), done }
     }
 
     pub(super) fn finish(self) -> Vec<BTreeMap<BlockKey, BlockFacts>> {
@@ -87,8 +89,14 @@ impl BlockSink for Blocks<'_> {
         let _ = write!(Into(&mut self.hash), "{own:?}");
         let digest = hex(&std::mem::take(&mut self.hash).finalize());
         let facts = BlockFacts { transfers: block.transfers, digest };
+        let source = source(at.source);
+        let function = self.functions.entry((at.subgraph, source, block.queue)).or_default();
+        if !block.function_start.is_empty() {
+            *function = text(block.function_start);
+        }
+        let function = function.clone();
         if let Some(blocks) = self.done.get_mut(usize::from(at.subgraph)) {
-            blocks.insert((source(at.source), queue, block.id), facts);
+            blocks.insert((source, queue, block.id, function), facts);
         }
         Ok(())
     }

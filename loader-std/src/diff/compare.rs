@@ -90,11 +90,13 @@ pub struct Block {
     pub queue: String,
     /// Its id within the queue.
     pub id: u32,
+    /// Its function, which has ids of its own; empty for the main code.
+    pub function: String,
     /// Transfers in the first and in the second file.
     pub transfers: [Option<u32>; 2],
 }
 
-/// DMA blocks by engine, queue and id.
+/// DMA blocks by engine, queue, id and function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Blocks {
     /// In the second file only.
@@ -267,10 +269,11 @@ fn constants(a: &Named, b: &Named) -> Vec<Constant> {
 }
 
 fn blocks(a: &BTreeMap<BlockKey, BlockFacts>, b: &BTreeMap<BlockKey, BlockFacts>) -> Blocks {
-    let block = |(engine, queue, id): &BlockKey, transfers| Block {
+    let block = |(engine, queue, id, function): &BlockKey, transfers| Block {
         engine,
         queue: queue.clone(),
         id: *id,
+        function: function.clone(),
         transfers,
     };
     let mut found = Blocks::default();

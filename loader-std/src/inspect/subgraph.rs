@@ -4,7 +4,7 @@ use super::{name, text};
 use loader_core::arch::Engine;
 use loader_core::container::MemberTable;
 use loader_core::manifest::{
-    Definition, Detail, DveTables, EngineFile, Manifest, Queue, RankGroup, Ranks, Variable, features,
+    Definition, Detail, DveTables, EngineFile, Manifest, Queue, RankGroup, RankSet, Ranks, Variable, features,
 };
 use loader_core::source::MemberId;
 use serde_json::{Map, Value, json};
@@ -145,12 +145,8 @@ fn collectives(definition: &Definition<'_>) -> Value {
 /// The nested arrays as the file has them.
 fn ranks(ranks: Ranks<'_>) -> Value {
     let group = |group: RankGroup<'_>| -> Value { group.iter().collect() };
-    let sets: Vec<Value> = ranks.iter().map(|set| set.iter().map(group).collect()).collect();
-    match ranks.depth() {
-        3 => Value::Array(sets),
-        2 => sets.into_iter().next().unwrap_or(Value::Null),
-        _ => sets.into_iter().next().and_then(|set| set.get(0).cloned()).unwrap_or(Value::Null),
-    }
+    let set = |set: RankSet<'_>| -> Value { set.iter().map(group).collect() };
+    ranks.iter().map(set).collect()
 }
 
 fn carveouts(definition: &Definition<'_>) -> Value {

@@ -24,7 +24,7 @@ pub(super) fn core_json(core: &CoreView<'_>) -> Value {
         "allocations": core.allocations().iter().map(allocation).collect::<Vec<_>>(),
         "images": images(core),
         "rings": core.rings().iter().map(|half| ring(core, &queues, half)).collect::<Vec<_>>(),
-        "blocks": core.blocks().iter().map(|record| block(&queues, record)).collect::<Vec<_>>(),
+        "blocks": core.blocks().iter().map(|record| block(core, &queues, record)).collect::<Vec<_>>(),
         "relocations": {
             "variables": tally.relocated_variables.get(),
             "rings": tally.relocated_rings.get(),
@@ -57,8 +57,9 @@ fn class(number: MrType) -> &'static str {
 
 fn allocation(block: &DMem) -> Value {
     json!({
+        "core": block.core.get(),
         "usage": usage(block.usage.get()),
-        "tag": tag(block),
+        "tag": DMem::tag_of(block.what.get()),
         "address": address(block.address()),
         "size": block.size.get(),
         "align": block.align.get(),
@@ -68,23 +69,6 @@ fn allocation(block: &DMem) -> Value {
 
 fn usage(number: u32) -> &'static str {
     usize::try_from(number).ok().and_then(|number| Usage::ALL.get(number)).map_or("", |usage| usage.name())
-}
-
-/// What a block holds, in one word or two.
-fn tag(block: &DMem) -> &'static str {
-    match block.what.get() {
-        DMem::VARIABLE => "variable",
-        DMem::POINTER => "pointer cell",
-        DMem::SEMAPHORE => "semaphore one",
-        DMem::RING => "ring",
-        DMem::ACT_TABLE => "activation table",
-        DMem::DVE_TABLE => "dve table",
-        DMem::UCODE => "ucode",
-        DMem::SHARED_UCODE => "shared ucode",
-        DMem::IMAGE => "image",
-        DMem::PAGE => "scratchpad",
-        _ => "",
-    }
 }
 
 fn queue_name(queues: &[QueueView<'_>], slot: u16) -> String {
@@ -102,10 +86,12 @@ fn ring(core: &CoreView<'_>, queues: &[QueueView<'_>], half: &RingRec) -> Value 
     })
 }
 
-fn block(queues: &[QueueView<'_>], record: &BlockRec) -> Value {
+fn block(core: &CoreView<'_>, queues: &[QueueView<'_>], record: &BlockRec) -> Value {
+    let function = core.kbin.text(record.function);
     json!({
         "queue": queue_name(queues, record.queue.get()),
         "id": record.id.get(),
+        "function": (!function.is_empty()).then(|| text(function)),
         "descriptors": record.descriptors.get(),
         "bytes": record.bytes.get(),
     })
@@ -125,8 +111,9 @@ fn breakdown(core: &CoreView<'_>) -> Value {
     let mut map: Map<String, Value> =
         breakdown.items().into_iter().map(|(name, bytes)| (name.replace(' ', "_"), bytes.into())).collect();
     map.insert("total".to_owned(), breakdown.total().into());
-    let pages = core.allocations().iter().filter(|block| block.what.get() == DMem::PAGE);
-    let shared: u64 = pages.map(ledger_bytes).sum();
+    // Pages count for the core that holds them, which need not be one of the model's (staging.md §8.4).
+    let own = |block: &&DMem| block.what.get() == DMem::PAGE && block.core.get() == u32::from(core.core().0);
+    let shared: u64 = core.allocations().iter().filter(own).map(ledger_bytes).sum();
     map.insert("shared_scratchpad".to_owned(), shared.into());
     Value::Object(map)
 }

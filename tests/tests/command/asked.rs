@@ -4,6 +4,7 @@ use neffload_tests::build::edit_json;
 use neffload_tests::command::{Scratch, document, neffload, status};
 use neffload_tests::{fixture, python, skip, workspace};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -47,6 +48,29 @@ fn loads_and_estimates_take_their_page_from_one_place() {
     // The command line goes first.
     let stated = ask(&["load", "--page-size", "64M"], &file, &[(FIRST, "100")]);
     assert_eq!(document(&stated)["page_size"], 64 << 20);
+}
+
+#[test]
+fn images_are_aligned_to_the_block_size_that_the_environment_states() {
+    const BLOCK: &str = "NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB";
+    let file = fixture("cayman-2core");
+    let load = |value: &str| document(&ask(&["load"], &file, &[(BLOCK, value)]));
+    for (value, align) in [("", 0x8000), ("16", 0x8000), ("64", 0x1_0000)] {
+        let report = load(value);
+        let all = report["cores"][0]["allocations"].as_array().unwrap();
+        let images = all.iter().filter(|block| block["tag"] == "image");
+        let found: Vec<_> = images.map(|block| block["align"].as_u64().unwrap()).collect();
+        assert_eq!(found, [align; 5], "{value:?}");
+    }
+    // staging.md T55: 0xC000 is no power of two.
+    let verdict = load("48")["verdict"].clone();
+    assert_eq!((&verdict["code"], &verdict["status"]), (&json!("S513"), &json!(2)), "{verdict}");
+    for words in [&["load"][..], &["plan"], &["memory", "--staged"], &["report"]] {
+        let refused = ask(words, &file, &[(BLOCK, "0xC000")]);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(status(&refused), 2, "{words:?}: {said}");
+        assert!(said.contains("M106") && said.contains(BLOCK), "{said}");
+    }
 }
 
 #[test]
@@ -108,6 +132,103 @@ fn a_dump_and_its_report_are_of_one_load() {
     let h_model = u32::from_le_bytes(record[6384..6388].try_into().unwrap());
     assert_eq!((&report["model"]["h_model"], &report["model"]["h_nn"]), (&json!(h_model), &json!(1)));
     assert_eq!(h_model, 1, "the first of the rounds");
+}
+
+#[test]
+fn a_dump_takes_the_place_of_an_earlier_one() {
+    let folder = Scratch::new("dump-again");
+    let dumped = folder.join("dump");
+    let names = || {
+        let entries = fs::read_dir(&dumped).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<BTreeSet<_>>()
+    };
+    let load = |file: &Path, core: &str| {
+        let words = ["load", "--core", core, "--dump", dumped.to_str().unwrap()];
+        assert_eq!(status(&ask(&words, file, &[])), 0);
+        names()
+    };
+    let (two, one) = (fixture("cayman-2core"), fixture("sunda-1core"));
+    let first = load(&one, "0");
+    assert!(!first.is_superset(&load(&two, "2")), "files of another load and other cores");
+    for own in ["notes.txt", "9-0x1.bin", "kbin-9.bin"] {
+        fs::write(dumped.join(own), "mine").unwrap();
+    }
+    let own = ["notes.txt", "9-0x1.bin", "kbin-9.bin"].map(str::to_owned);
+    let expected = first.iter().cloned().chain(own.clone()).collect::<BTreeSet<_>>();
+    assert_eq!(load(&one, "0"), expected, "what no report lists stays");
+    // A report that lists other paths, or is none of a load, takes nothing away.
+    let kept = folder.join("kept.bin");
+    fs::write(&kept, "mine").unwrap();
+    for report in [
+        json!({"schema": "neffload.load/1", "cores": [{"core": 9, "allocations": [{"address": "../../kept"}, {"address": "0xg"}]}]}),
+        json!({"schema": "else/1", "cores": [{"core": 9, "allocations": [{"address": "0x1"}]}]}),
+        json!("kept.bin"),
+    ] {
+        fs::write(dumped.join("report.json"), report.to_string()).unwrap();
+        let found = load(&one, "0");
+        assert!(kept.exists() && found.contains("9-0x1.bin") && found.contains("notes.txt"), "{report}");
+        fs::write(dumped.join("kbin-9.bin"), "mine").unwrap();
+    }
+}
+
+#[test]
+fn pages_belong_to_the_core_that_holds_them() {
+    // staging.md §8.4: the first core of the HBM group, which this load does not use otherwise.
+    let folder = Scratch::new("shared-pages");
+    let file = folder.changed("cayman-2core", |fixture| {
+        edit_json(&mut fixture.tree, "kelf-0.json", |kelf| {
+            kelf["graphs"].as_array_mut().unwrap().truncate(1);
+        });
+        fixture.options.header.lnc_size = 1;
+    });
+    for (core, holder) in [("0", 0), ("1", 0), ("3", 2)] {
+        let dumped = folder.join(core);
+        let words = ["load", "--trace", "--core", core, "--lnc", "1", "--dump", dumped.to_str().unwrap()];
+        let output = ask(&words, &file, &[]);
+        let report = document(&output);
+        assert_eq!(status(&output), 0, "{}", report["verdict"]);
+        let row = &report["cores"][0];
+        let own = core.parse::<u64>().unwrap();
+        assert_eq!(row["core"], own);
+        let blocks = row["allocations"].as_array().unwrap();
+        for block in blocks {
+            let page = block["usage"] == "SCRATCHPAD";
+            assert_eq!(block["core"], if page { holder } else { own }, "{block}");
+            let name = format!("{}-{}.bin", block["core"], block["address"].as_str().unwrap());
+            assert!(dumped.join(name).exists(), "{block}");
+        }
+        let pages: Vec<_> = blocks.iter().filter(|block| block["usage"] == "SCRATCHPAD").collect();
+        assert_eq!(pages.len(), 1);
+        let shared = if holder == own { pages[0]["size"].clone() } else { json!(0) };
+        assert_eq!(row["breakdown"]["shared_scratchpad"], shared, "as the log of the core has it");
+        let log = String::from_utf8_lossy(&output.stderr).into_owned();
+        for block in blocks {
+            let (usage, tag) = (block["usage"].as_str().unwrap(), block["tag"].as_str().unwrap());
+            let start = format!("alloc core={} usage={usage} ", block["core"]);
+            let end = format!(" tag={tag} -> {}", block["address"].as_str().unwrap());
+            assert!(log.lines().any(|line| line.starts_with(&start) && line.ends_with(&end)), "{block}");
+        }
+        let zero = log.contains("shared scratchpad: 0.000B");
+        assert_eq!(zero, holder != own, "{log}");
+    }
+}
+
+#[test]
+fn a_logical_core_has_one_or_two_cores() {
+    let folder = Scratch::new("lnc-sizes");
+    let file = fixture("sunda-1core");
+    for words in [&["load"][..], &["plan"], &["inspect"], &["verify", "--deep"]] {
+        for lnc in ["0", "3", "4294967295"] {
+            assert_eq!(status(&ask(&[words, &["--lnc", lnc]].concat(), &file, &[])), 2, "{words:?} {lnc}");
+        }
+        assert_eq!(status(&ask(&[words, &["--lnc", "1"]].concat(), &file, &[])), 0, "{words:?}");
+    }
+    for (stated, code) in [(0, None), (1, None), (3, Some("S109")), (u32::MAX, Some("S109"))] {
+        let file = folder.changed("sunda-1core", |fixture| fixture.options.header.lnc_size = stated);
+        let verdict = document(&ask(&["load"], &file, &[]))["verdict"].clone();
+        assert_eq!(verdict["code"].as_str(), code, "{stated}: {verdict}");
+        assert_eq!(status(&ask(&["load", "--lnc", "1"], &file, &[])), 0, "{stated}");
+    }
 }
 
 #[test]

@@ -137,7 +137,6 @@ fn blocks() -> Vec<Case> {
         case(310, odd(vec![Move::compute(DmaOp::Fma, 17)])),
         case(311, odd(vec![untyped])),
         case(312, instance),
-        case(314, DmaBlock::new(2, 0, copy())),
         case(315, odd(Vec::new())),
     ]
 }

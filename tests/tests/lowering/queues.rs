@@ -2,7 +2,7 @@
 
 use loader_core::arch::Engine;
 use loader_core::error::Error;
-use loader_core::lower::record::{EngType, ExportDesc, Op, RingType};
+use loader_core::lower::record::{DescFlags, EngType, ExportDesc, Op, RingType};
 use loader_core::manifest::{Access, BlockSource, Constant, DmaOp, VarClass};
 use loader_core::policy::Policy;
 use neffload_tests::lowering::handmade::{DmaBlock, Move, Queue, Set, Var, Working, evtaccel, row};
@@ -380,23 +380,60 @@ fn order_of_sources_does_not_depend_on_the_order_of_files() {
                 (end.event, end.remote_semaphores.len()),
                 (special.then_some(0), if special { 3 } else { 0 })
             );
-            assert_eq!(kbin.function(&block[0]), if special { &b"main"[..] } else { b"" });
+            // The function goes on in the files that are read after the one that starts it.
+            let function = if block[0].priority >= 1 { &b"main"[..] } else { b"" };
+            assert_eq!(kbin.function(&block[0]), function);
         }
     }
 }
 
 #[test]
-fn blocks_have_dense_ids() {
+fn a_block_has_a_descriptor_to_end_it() {
     let mut set = moves(2, vec![Move::copy(0, 1, 64)]);
-    set.blocks.push(DmaBlock::new(2, 0, vec![Move::copy(0, 1, 64)]));
-    let error = by_hand(set.clone()).unwrap_err();
-    assert_eq!((error.id().to_string().as_str(), error.at().a, error.at().element), ("L314", 2, Some(1)));
-    set.blocks[1].id = 0;
-    assert_eq!(code(by_hand(set.clone())), "L314");
-    (set.blocks[0].id, set.blocks[1].id) = (1, 0);
-    assert!(by_hand(set.clone()).is_ok(), "any order");
+    set.blocks.push(DmaBlock::new(7, 0, vec![Move::copy(0, 1, 64)]));
+    assert!(by_hand(set.clone()).is_ok(), "ids in any order, with gaps");
     set.blocks[1].moves.clear();
     assert_eq!(code(by_hand(set)), "L315");
+}
+
+#[test]
+fn a_function_goes_on_until_the_next_one_of_its_queue() {
+    for (target, newer) in [(2, false), (3, true), (4, true)] {
+        let mut set = moves(target, vec![Move::copy(0, 1, 64)]);
+        set.blocks.clear();
+        set.queues.push(Queue::new("z", RingType::DATA));
+        let mut block = |queue: u16, id, function: &str, source| {
+            let moves = vec![Move::copy(0, 1, 64), Move::copy(0, 1, 64)];
+            let function = function.as_bytes().to_vec();
+            set.blocks.push(DmaBlock { function, source, ..DmaBlock::new(id, queue, moves) });
+        };
+        let (act, pool) = (BlockSource::Engine(Engine::Act), BlockSource::Engine(Engine::Pool));
+        // The engines are read in their order: act before pool.
+        block(0, 0, "", pool);
+        block(0, 1, "g", pool);
+        block(0, 2, "", pool);
+        block(1, 0, "", pool);
+        block(0, 3, "", act);
+        block(0, 4, "f", act);
+        let lowered = by_hand(set).unwrap();
+        let kbin = lowered.kbins.kbin(0).unwrap();
+        let found: Vec<_> = kbin
+            .queues()
+            .flat_map(|queue| queue.instances())
+            .flat_map(|instance| instance.blocks().collect::<Vec<_>>())
+            .map(|block| {
+                let name = String::from_utf8(kbin.function(&block[0]).to_vec()).unwrap();
+                for desc in block {
+                    assert_eq!(kbin.function(desc), name.as_bytes());
+                    let robin = desc.flags.has(DescFlags::ROUND_ROBIN);
+                    assert_eq!(robin, newer && !name.is_empty(), "{target} {name}");
+                }
+                (block[0].block_id.get(), name)
+            })
+            .collect();
+        let expected = [(3, ""), (4, "f"), (0, "f"), (1, "g"), (2, "g"), (0, "")];
+        assert_eq!(found, expected.map(|(id, name)| (id, name.to_owned())), "{target}");
+    }
 }
 
 #[test]

@@ -81,6 +81,9 @@ fn every_refusal_has_its_code() {
         ("E352", vec![remove(DEF, "/runtime_statebuffer_reservation/0/size")]),
         ("E360", vec![set(DEF, "/sp", json!("SP0.json"))]),
         ("E362", vec![set("sg00/DVE0.json", "/dve_tables/datapath_table", json!("absent.bin"))]),
+        ("E364", vec![set("sg00/DVE0.json", "/dve_tables", json!([{}, {"opcode_table": "op.bin"}]))]),
+        ("E364", vec![set("sg00/DVE0.json", "/dve_tables", json!([{"opcode_table": "op.bin"}, 7]))]),
+        ("E361", vec![set("sg00/DVE0.json", "/instr", json!(""))]),
         ("E364", vec![set("sg00/Activation0.json", "/profile_meta_data", json!(vec![0; 26]))]),
         ("E370", vec![remove(POOL, "/dma/0/id")]),
         ("E371", vec![set(POOL, "/dma/0/queue", json!("absent"))]),
@@ -100,9 +103,25 @@ fn every_refusal_has_its_code() {
         ("E381", vec![set(POOL, &format!("{desc}/from_off"), json!(-1))]),
         ("E381", vec![set(POOL, &format!("{desc}/transpose_op"), json!("WZXY"))]),
         ("E382", vec![remove(POOL, "/dma/0/desc")]),
+        ("E339", vec![set(DEF, "/dma_queue/q/queue_instances", json!(["a", "b", "a"]))]),
+        ("E339", vec![set(DEF, "/dma_queue/q/queue_instances", json!(["r1"]))]),
+        (
+            "E339",
+            vec![
+                set(DEF, "/dma_queue/q/queue_instances", json!(["q", "r"])),
+                remove(DEF, "/dma_queue/r/queue_instances"),
+            ],
+        ),
         ("E390", vec![set(DEF, "/replica_groups", json!([[[0], 1]]))]),
         ("E390", vec![set(DEF, "/src_target_pairs", json!([[[0, 1, 2]]]))]),
         ("E390", vec![set(DEF, "/replica_groups", json!([[[[0]]]]))]),
+        ("E390", vec![set(DEF, "/replica_groups", json!([0, 1]))]),
+        ("E390", vec![set(DEF, "/replica_groups", json!([[0, 1], [2, 3]]))]),
+        ("E390", vec![set(DEF, "/replica_groups", json!([[[0, 1]], 2]))]),
+        ("E390", vec![set(DEF, "/replica_groups", json!([[[0, 1], 2]]))]),
+        ("E390", vec![set(DEF, "/src_target_pairs", json!([0, 1]))]),
+        ("E390", vec![set(DEF, "/src_target_pairs", json!([[0, 1]]))]),
+        ("E390", vec![set(DEF, "/src_target_pairs", json!([[[0, 1]], [2, 3]]))]),
     ];
     for (expected, ops) in cases {
         let tree = changed(&ops);
@@ -118,8 +137,9 @@ fn every_refusal_has_its_code() {
 #[test]
 fn what_is_legal() {
     let cases: Vec<Vec<Value>> = vec![
-        vec![set(DEF, "/replica_groups", json!([0, 1]))],
-        vec![set(DEF, "/replica_groups", json!([[0, 1], [2, 3]])), set(DEF, "/src_target_pairs", json!([]))],
+        vec![set(DEF, "/replica_groups", json!([])), set(DEF, "/src_target_pairs", json!([]))],
+        vec![set(DEF, "/replica_groups", json!([[]])), set(DEF, "/src_target_pairs", json!([[]]))],
+        vec![set(DEF, "/replica_groups", json!([[[]], [[0, 1], [2, 3]]]))],
         vec![set(DEF, "/ucode_lib/0/opcode", json!(-123))],
         vec![set(DEF, "/dma_queue/q/dynamic_dma", json!({}))],
         vec![set(DEF, "/dma_queue/q/fabric_path", json!("repl"))],

@@ -156,7 +156,9 @@ fn what_is_opaque_is_kept_in_functions_too() {
     let mut stream = vec![plain(0xA0), named(0xD1, b"f"), plain(0xA0)];
     stream.extend(sources);
     let moves = vec![copy(side(3, 0, &[8, 1], &[1, 8]), side(1, 0, &[8, 1], &[1, 8]))];
-    let hand = base().queue("q", RingType::DATA, 1).block(0, 0, None, moves).stream(Engine::Pool, &stream);
+    let hand = base().queue("q", RingType::DATA, 1).block(0, 0, None, moves);
+    let mut hand = hand.stream(Engine::Pool, &stream);
+    hand.set.blocks[0].function = b"f".to_vec();
     let (loaded, slots) = image(&mut Rig::new(Arch::Cayman), hand, Engine::Pool);
     // Preamble, a slot of main code, postamble, the first slot of the function.
     assert_eq!(slots[4..10], sources[..6], "byte for byte, the extension's data too");

@@ -3,6 +3,7 @@
 mod bounds;
 mod code;
 mod copies;
+mod functions;
 mod libraries;
 mod life;
 mod memory;

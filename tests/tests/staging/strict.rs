@@ -174,3 +174,26 @@ fn some_opcodes_are_for_some_places() {
     let loaded = load_on(&mut Rig::new(Arch::Sunda), sunda).unwrap();
     assert_eq!(loaded.plan.core(0).unwrap().opaques()[0].why, Why::GATED);
 }
+
+#[test]
+fn a_section_start_of_several_queues_is_approximate() {
+    // manifests.md §13.3: "place on the first queue of the set"; what of the block, it does not say.
+    for (queues, marked, approximate) in [(1, true, false), (4, false, false), (4, true, true)] {
+        let mut rig = Rig::new(Arch::Cayman);
+        let make = || {
+            let rows = vec![Move::copy(1, 0, 8), Move::copy(1, 0, 16)];
+            let hand = Hand::cayman().var("t", VarClass::TmpBuf, 64).var("out", VarClass::Output, 4);
+            let mut hand = hand.queue("q", RingType::DATA, queues).block(0, 0, Some(8), rows);
+            hand.set.blocks[0].section_start = marked;
+            hand
+        };
+        let loaded = load_on(&mut rig, make()).unwrap();
+        let core = loaded.plan.core(0).unwrap();
+        assert_eq!(core.blocks()[0].is_approximate(), approximate, "{queues} {marked}");
+        assert_eq!(core.tally().approximate.get(), u32::from(approximate));
+        let mut rig = Rig::new(Arch::Cayman);
+        rig.policy.strict = true;
+        let refused = load_on(&mut rig, make()).err().map(|error| error.id().to_string());
+        assert_eq!(refused.as_deref(), approximate.then_some("S408"), "{queues} {marked}");
+    }
+}

@@ -6,7 +6,7 @@ use crate::arch::Arch;
 use crate::arena::ArenaRef;
 use crate::error::{Error, LowerCode};
 use crate::lower::input::{FileIn, Input};
-use crate::lower::measure::has_tail;
+use crate::lower::measure::{QUEUES, has_tail};
 use crate::lower::record::{BlockTail, Desc, DescFlags};
 use crate::manifest::{Block, BlockSource};
 use zerocopy::little_endian::U32;
@@ -21,22 +21,39 @@ impl<I: Input> Emit<'_, '_, I> {
             .scratch
             .lane(self.arena, subject.sg)
             .ok_or_else(|| subject.broken("scratch has no place"))?;
-        self.clear_ids(&lane)?;
+        // The function that the blocks of each queue are in, by the order of reading (manifests.md §13.3).
+        let mut functions = [ArenaRef::NULL; QUEUES];
         let mut tail = tails;
         for source in BlockSource::ALL {
             for ordinal in 0..subject.input.block_count(subject.sg, source) {
                 let block = subject.block(source, ordinal)?;
                 let instance = subject.instance_of(&block)?;
                 let at = |error| subject.within(error, FileIn::Part(source), ordinal);
-                self.mark_id(&lane, &block, instance).map_err(at)?;
                 if let Some(note) = self.foreign_semaphore(&block) {
                     self.notes.note(at(note));
                 }
-                self.block(&lane, &block, (source, instance), &mut tail)?;
+                let fname = self.function_of(&block, &mut functions)?;
+                self.block(&lane, &block, (source, instance), fname, &mut tail)?;
             }
         }
         Scratch::rewind(self.arena, &subject, &lane, |_, _, _| Ok(()))?;
         Ok(())
+    }
+
+    /// Name of the function that a block is in, null for none: the one that it starts, else that of the block of its
+    /// queue before it.
+    fn function_of(
+        &mut self,
+        block: &Block<'_>,
+        functions: &mut [ArenaRef; QUEUES],
+    ) -> Result<ArenaRef, Error> {
+        let subject = self.subject;
+        let own = functions.get_mut(usize::from(block.queue));
+        let own = own.ok_or_else(|| subject.broken("a block has no queue"))?;
+        if !block.function_start.is_empty() {
+            *own = self.pool(block.function_start)?;
+        }
+        Ok(*own)
     }
 
     /// A block that ends with a semaphore which its queue does not list. No rule forbids it.
@@ -50,66 +67,18 @@ impl<I: Input> Emit<'_, '_, I> {
         Some(note.numbers(u64::from(block.id), u64::from(semaphore)))
     }
 
-    /// Empties the bitmap of ids and notes for each instance, in the two cursor fields that blocks do not use,
-    /// where its bits begin and how many it has.
-    fn clear_ids(&mut self, lane: &Lane) -> Result<(), Error> {
-        let (place, bytes) = (self.scratch.bitmap, self.scratch.bitmap_bytes);
-        self.tail::<u8>(place, bytes)?.fill(0);
-        let subject = self.subject;
-        let mut before = 0u32;
-        for instance in 0..lane.instances.get() {
-            let count = |source| subject.input.totals(subject.sg, source, instance).blocks;
-            let own = BlockSource::ALL.into_iter().map(count).fold(0, u32::saturating_add);
-            let cursor = self.ids(lane, instance)?;
-            (cursor.ap, cursor.dim) = (U32::new(before), U32::new(own));
-            before = before.saturating_add(own);
-        }
-        Ok(())
-    }
-
-    fn ids(&mut self, lane: &Lane, instance: u32) -> Result<&mut Cursor, Error> {
-        let subject = self.subject;
-        let at = lane.cursor(BlockSource::Definition, instance);
-        self.tail::<Cursor>(lane.cursors, lane.count())?
-            .get_mut(at)
-            .ok_or_else(|| subject.broken("an instance has no cursor"))
-    }
-
-    /// Block ids of an instance are 0 to their number minus 1, each once: a trigger finds its block by id.
-    fn mark_id(&mut self, lane: &Lane, block: &Block<'_>, instance: u32) -> Result<(), Error> {
-        let ids = *self.ids(lane, instance)?;
-        let own = ids.dim.get();
-        let bit = ids.ap.get().saturating_add(block.id);
-        let mask = 1u8.wrapping_shl(bit & 7);
-        let (place, bytes) = (self.scratch.bitmap, self.scratch.bitmap_bytes);
-        let byte = self.tail::<u8>(place, bytes)?.get_mut(usize::try_from(bit >> 3).unwrap_or(usize::MAX));
-        match byte {
-            Some(byte) if block.id < own && *byte & mask == 0 => {
-                *byte |= mask;
-                Ok(())
-            }
-            _ => {
-                let subject = self.subject;
-                let name = subject.input.instance_name(subject.sg, u32::from(block.queue), block.instance);
-                let fault = subject.fail(LowerCode::BlockIds).name(name.unwrap_or(&[]));
-                Err(fault.numbers(u64::from(block.id), u64::from(own)))
-            }
-        }
-    }
-
     #[inline(never)]
     fn block(
         &mut self,
         lane: &Lane,
         block: &Block<'_>,
         (source, instance): (BlockSource, u32),
+        fname: ArenaRef,
         tail: &mut ArenaRef,
     ) -> Result<(), Error> {
         let subject = self.subject;
         let broken = || subject.broken("a block has no descriptors");
         let first = self.advance(lane, lane.cursor(source, instance), block.transfers)?;
-        let fname =
-            if block.function_start.is_empty() { ArenaRef::NULL } else { self.pool(block.function_start)? };
         let (semaphore, end) = self.block_end(block, tail)?;
         let newer = subject.arch().is_some_and(|arch| arch > Arch::Sunda);
         let file = u8::try_from(source.slot()).unwrap_or(u8::MAX);

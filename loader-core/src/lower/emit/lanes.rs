@@ -80,8 +80,6 @@ impl Lane {
 pub(super) struct Scratch {
     lanes: TailRef,
     subgraphs: u32,
-    pub(super) bitmap: TailRef,
-    pub(super) bitmap_bytes: usize,
 }
 
 impl Scratch {
@@ -90,13 +88,11 @@ impl Scratch {
         let full = |full| Error::arena(Stage::Lower, full);
         let subgraphs = subject.input.subgraphs();
         let lanes = arena.alloc_tail::<Lane>(wide(subgraphs)).map_err(full)?;
-        let mut bitmap_bytes = 0;
         for sg in 0..subgraphs {
             let counts = Subject { sg, ..*subject }.count()?;
             let instances = u32::try_from(counts.instances).unwrap_or(u32::MAX);
             let cursors =
                 arena.alloc_tail::<Cursor>(wide(instances).saturating_mul(SOURCES)).map_err(full)?;
-            bitmap_bytes = usize::try_from(counts.bitmap()).unwrap_or(usize::MAX).max(bitmap_bytes);
             let null = ArenaRef::NULL;
             let lane = Lane {
                 descs: null,
@@ -106,10 +102,9 @@ impl Scratch {
                 cursors,
                 instances: U32::new(instances),
             };
-            Self { lanes, subgraphs, bitmap: TailRef::NULL, bitmap_bytes: 0 }.set_lane(arena, sg, lane);
+            Self { lanes, subgraphs }.set_lane(arena, sg, lane);
         }
-        let bitmap = arena.alloc_tail::<u8>(bitmap_bytes).map_err(full)?;
-        Ok(Self { lanes, subgraphs, bitmap, bitmap_bytes })
+        Ok(Self { lanes, subgraphs })
     }
 
     pub(super) fn lane(&self, arena: &Arena<'_>, sg: u32) -> Option<Lane> {

@@ -85,6 +85,12 @@ impl<'m> KbinView<'m> {
         self.array(desc.fname)
     }
 
+    /// A name among the records of this kbin; empty for a null reference.
+    #[must_use]
+    pub fn text(&self, place: ArenaRef) -> &'m [u8] {
+        self.array(place)
+    }
+
     /// What happens at the end of the block whose last descriptor this is; `None` for the others.
     #[must_use]
     pub fn block_end(&self, desc: &Desc) -> Option<BlockEnd<'m>> {

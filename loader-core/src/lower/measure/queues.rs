@@ -8,7 +8,7 @@ use crate::lower::input::{Input, QueueIn};
 use crate::lower::record::{EngType, RingType};
 
 /// Queue slots of a kbin.
-const QUEUES_MOST: u64 = 32;
+pub(crate) const QUEUES: usize = 32;
 /// Semaphores of a queue set.
 const SEMAPHORES_MOST: u64 = 32;
 /// Instances of one queue; the producer stays below (lowering.md §11.7).
@@ -35,8 +35,8 @@ impl<I: Input> Subject<'_, I> {
             hardware = hardware.saturating_add(rings);
             self.count_instances(&queue, index, counts).map_err(at)?;
         }
-        if counts.queues > QUEUES_MOST {
-            return Err(self.fail(LowerCode::TooManyQueues).numbers(counts.queues, QUEUES_MOST));
+        if counts.queues > wide(QUEUES) {
+            return Err(self.fail(LowerCode::TooManyQueues).numbers(counts.queues, wide(QUEUES)));
         }
         if dge > self.dge_most() {
             return Err(self.fail(LowerCode::TooManyHwDge).numbers(dge, self.dge_most()));

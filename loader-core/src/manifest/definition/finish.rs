@@ -174,6 +174,7 @@ fn queues(reader: &mut DefReader, build: &mut Build<'_, '_>) -> Result<(), Error
     def.totals = build.arena.alloc_tail::<TotalsRecord>(all).map_err(full)?;
     let def = reader.def;
     queue_checks(build, &def, rank);
+    instance_checks(build, &def, rank);
     Ok(())
 }
 
@@ -292,6 +293,24 @@ fn queue_checks(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
     if dge > most {
         build.offer(rank.step(2), fault(ManifestCode::QueueDge).numbers(u64::from(dge), u64::from(most)));
     }
+}
+
+/// E339: a name of `queue_instances` that another instance has. Neither a block nor a trigger could tell them apart.
+#[inline(never)]
+fn instance_checks(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
+    let tail = build.arena.tail();
+    let length = usize::try_from(def.instances.get()).unwrap_or(0);
+    let all = tail.slice::<InstanceRecord>(def.instance_index, length).unwrap_or(&[]);
+    let same = |(a, b): &(&InstanceRecord, &InstanceRecord)| a.name.get(tail) == b.name.get(tail);
+    let named = |one: &InstanceRecord| {
+        let stored = index(build, def.queues_by_name, def.queues.len(), one.queue.get())?;
+        let queue = def.queues.get::<QueueRecord>(tail, stored)?;
+        (queue.flags & queue_flag::INSTANCES != 0).then(|| (stored, queue.name.get(tail)))
+    };
+    let mut twice = all.iter().zip(all.iter().skip(1)).filter(same);
+    let Some((at, name)) = twice.find_map(|(a, b)| named(b).or_else(|| named(a))) else { return };
+    let error = fault(ManifestCode::QueueTable).name(name).name2(b"queue_instances").element(at);
+    build.offer(rank.item(at, 7), error);
 }
 
 /// E350: on cayman the key must be there, unless legacy files are allowed.

@@ -6,7 +6,7 @@ use crate::error::{Error, ManifestCode};
 use crate::json::{Element, Kind, Want};
 use zerocopy::little_endian::U32;
 
-/// Levels of arrays at most.
+/// Levels of arrays around every rank (manifests.md §9.1, §9.2).
 const LEVELS: usize = 3;
 
 /// State of one of the two keys.
@@ -14,8 +14,6 @@ const LEVELS: usize = 3;
 pub(super) struct RanksDraft {
     /// Where the counts of the open arrays stand.
     open: [u32; LEVELS],
-    /// Level of the arrays that hold ranks, once a rank was seen.
-    ranks_at: Option<usize>,
     pub(super) bad: bool,
     /// Each innermost array must have two ranks.
     pairs: bool,
@@ -39,7 +37,7 @@ impl RanksDraft {
                 *slot = self::push(build, table, 0)?;
                 Ok(Want::Enter)
             }
-            (Kind::Number, _) if level > 0 => Ok(Want::Take),
+            (Kind::Number, None) => Ok(Want::Take),
             _ => {
                 self.bad = true;
                 Ok(Want::Skip)
@@ -47,20 +45,17 @@ impl RanksDraft {
         }
     }
 
-    /// A rank with `level` arrays around it.
+    /// A rank.
     pub(super) fn rank(
         &mut self,
         build: &mut Build<'_, '_>,
         table: &mut Table,
-        level: usize,
         value: Element<'_>,
     ) -> Result<(), Error> {
         let Some(rank) = value.as_u32() else {
             self.bad = true;
             return Ok(());
         };
-        self.bad |= self.ranks_at.is_some_and(|at| at != level);
-        self.ranks_at = Some(level);
         push(build, table, rank).map(drop)
     }
 
@@ -76,14 +71,9 @@ impl RanksDraft {
         if let Some(count) = table.get_mut::<U32>(build.arena, at) {
             count.set(values);
         }
-        let innermost = level == 2 || self.ranks_at == level.checked_add(1);
+        let innermost = level.saturating_add(1) == LEVELS;
         self.bad |= self.pairs && innermost && values != 2;
         Ok(())
-    }
-
-    /// Levels of the stored form.
-    pub(super) fn depth(&self) -> U32 {
-        U32::new(self.ranks_at.and_then(|level| u32::try_from(level).ok()).unwrap_or(3))
     }
 }
 

@@ -180,12 +180,6 @@ impl DefReader {
             let section = if pairs { Section::Pairs } else { Section::ReplicaGroups };
             build.offer(self.rank(section), fault(ManifestCode::Collectives).name(key));
         }
-        let depth = self.ranks.depth();
-        if pairs {
-            self.def.pairs_depth = depth;
-        } else {
-            self.def.groups_depth = depth;
-        }
     }
 
     /// A value in a table begins: depth 2 and deeper.
@@ -311,12 +305,8 @@ impl DefReader {
                 Ok(())
             }
             (Key::DmaQueue, _) => self.queue.instance(build, &mut self.def, value),
-            (Key::ReplicaGroups, depth) => {
-                self.ranks.rank(build, &mut self.def.groups, depth.saturating_sub(1), value)
-            }
-            (Key::SrcTargetPairs, depth) => {
-                self.ranks.rank(build, &mut self.def.pairs, depth.saturating_sub(1), value)
-            }
+            (Key::ReplicaGroups, _) => self.ranks.rank(build, &mut self.def.groups, value),
+            (Key::SrcTargetPairs, _) => self.ranks.rank(build, &mut self.def.pairs, value),
             (Key::UcodeLib, _) => self.libraries.taken(build, &mut self.def.functions, path, value),
             (Key::ExtIsaUcodeLibDef, 2) => {
                 if value.as_flag() == Some(true) {

@@ -133,7 +133,7 @@ impl EngineReader {
         self.record.act_sets.push(build.arena, record).map(drop).map_err(full)
     }
 
-    /// One object with table names; of several the first counts.
+    /// The object with table names.
     fn dve_tables(&mut self, build: &mut Build<'_, '_>, value: Element<'_>) -> Result<(), Error> {
         let rank = self.tables();
         for (at, key) in (0u32..).zip(TABLES) {
@@ -179,9 +179,8 @@ impl Document for EngineReader {
             }
             (2, Key::ActivationFunctionSets) => Want::Take,
             (2, Key::DveTables) if path.index(1) == Some(0) && kind == Kind::Object => Want::Take,
-            (2, Key::DveTables) if path.index(1) == Some(0) => {
-                self.malformed(build, self.tables(), b"dve_tables")
-            }
+            // Tables beside the first would be dropped (manifests.md §13.2: an array of one object).
+            (2, Key::DveTables) => self.malformed(build, self.tables(), b"dve_tables"),
             _ => Want::Skip,
         })
     }
@@ -234,6 +233,10 @@ impl Document for EngineReader {
             self.record.act_semaphore = U32::new(semaphore);
         }
         self.record.instr = self.instr.get().unwrap_or(self.record.fallback);
+        if self.instr.get().is_some_and(|instr| instr.len.get() == 0) {
+            let error = build.missing(ManifestCode::BlobMissing, self.dir, Text::EMPTY);
+            build.offer(self.tables().step(3), error);
+        }
         self.record.blocks = self.indexer.blocks;
         self.record.transfers = U32::new(self.indexer.transfers);
         let def = build.arena.tail_slice_mut::<DefRecord>(self.def, 1).and_then(|all| all.first_mut());

@@ -127,6 +127,24 @@ impl DMem {
     /// `what`: a ucode library that models of the core share; owned by the library table, listed by each of them.
     pub const SHARED_UCODE: u32 = 10;
 
+    /// What a block holds, in a word or two, by its `what`: the tag that the device is given, and that reports show.
+    #[must_use]
+    pub const fn tag_of(what: u32) -> &'static str {
+        match what {
+            Self::VARIABLE => "variable",
+            Self::POINTER => "pointer cell",
+            Self::SEMAPHORE => "semaphore one",
+            Self::RING => "ring",
+            Self::ACT_TABLE => "activation table",
+            Self::DVE_TABLE => "dve table",
+            Self::UCODE => "ucode",
+            Self::SHARED_UCODE => "shared ucode",
+            Self::IMAGE => "image",
+            Self::PAGE => "scratchpad",
+            _ => "",
+        }
+    }
+
     /// True for memory of the core, which is counted and not owned by a model (staging.md §7.3: class GLOBAL).
     #[must_use]
     pub const fn is_shared(&self) -> bool {

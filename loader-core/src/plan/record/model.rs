@@ -47,7 +47,7 @@ records! {
         256 unknown0: Pad<16>,
         /// Queue set of the reference; see `rings` and `blocks`.
         272 queue_set: Pad<6024>,
-        /// Block-to-descriptor-count table: [`BlockRec`](super::BlockRec) records by queue and id.
+        /// Block-to-descriptor-count table: [`BlockRec`](super::BlockRec) records by queue, instance, id and function.
         6296 blocks: ArenaRef,
         /// Position-map records: engines pe, act, pool, dve, sp.
         6304 patch_info: [PatchList; 5],

@@ -188,7 +188,8 @@ records! {
         12 slot: U32,
         /// Variable, label, block index, slots inserted, or [`Why`].
         16 id: U32,
-        /// Arena offset of the function name, [`FUNCTION_NAME`] bytes; 0 without one.
+        /// Arena offset of the function name, [`FUNCTION_NAME`] bytes: the one it names, or for an opaque slot the one it
+        /// stands in; 0 without one.
         20 name: U32,
         /// Offset, queue slot plus 1, or the marker of an unknown operand.
         24 value: U64,

@@ -38,8 +38,8 @@ records! {
         28 capacity: U32,
     }
 
-    /// One DMA block: what the reference's block-to-descriptor-count table (§5.9) answers, by queue and id.
-    BlockRec: 40 {
+    /// One DMA block: what the reference's block-to-descriptor-count table (§5.9) answers, by queue, id and function.
+    BlockRec: 48 {
         /// Slot of the queue.
         0 queue: U16,
         /// Ring instance of the kbin (`queue_instances`).
@@ -58,6 +58,8 @@ records! {
         32 semaphore: U32,
         /// [`BlockFlags`].
         36 flags: U32,
+        /// Name of its function, among the lowered records; null for one of the main code.
+        40 function: ArenaRef,
     }
 
     /// Bytes of a member that go to the device. Sorted by member, so that one pass over the file serves all.

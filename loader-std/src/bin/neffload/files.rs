@@ -103,7 +103,8 @@ pub(crate) fn apart<'p>(out: &Path, inputs: impl IntoIterator<Item = &'p Path>) 
 pub(crate) fn apart_from_dump(folder: &Path, inputs: &[PathBuf]) -> Result<(), Trouble> {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        if name == "report.json" || name.as_bytes().ends_with(b".bin") {
+        let endings: [&[u8]; 2] = [b".bin", b".txt"];
+        if name == "report.json" || endings.iter().any(|ending| name.as_bytes().ends_with(ending)) {
             apart(&entry.path(), inputs.iter().map(PathBuf::as_path))?;
         }
     }

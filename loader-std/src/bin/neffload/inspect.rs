@@ -34,7 +34,7 @@ pub(crate) struct InspectArguments {
     #[arg(long, value_parser = arch)]
     arch: Option<Arch>,
     /// Judge the file for a host with this logical-core size
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=2))]
     lnc: Option<u32>,
 }
 

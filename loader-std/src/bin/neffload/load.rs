@@ -12,7 +12,7 @@ mod rounds;
 mod target;
 mod watch;
 
-pub(crate) use asked::Asked;
+pub(crate) use asked::{Asked, check_environment};
 pub(crate) use device::SimSpec;
 pub(crate) use document::{refusal, surroundings};
 
@@ -37,7 +37,8 @@ pub(crate) struct LoadArguments {
     /// Load from the file in a stream, all buffers together within N bytes
     #[arg(long, value_name = "N", value_parser = number)]
     max_memory: Option<u64>,
-    /// Write the report and every block of device memory into this folder; of several files, into 0, 1, … below it
+    /// Write the report and every block of device memory into this folder; of several files, into 0, 1, … below it.
+    /// Files of an earlier dump in it are removed
     #[arg(long, value_name = "DIR")]
     dump: Option<PathBuf>,
     /// Load and unload everything N times; times are the best of them

@@ -6,6 +6,7 @@ mod staged;
 use crate::Answer;
 use crate::arguments::number;
 use crate::files::{Named, Tour, expand};
+use crate::load::check_environment;
 use crate::output::{Count, Document, Output, shown, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
@@ -85,6 +86,7 @@ pub(crate) fn run(arguments: &MemoryArguments, output: &mut Output) -> Result<An
 
 /// Loads every file that could be measured; all stay loaded until the last one is.
 fn stage(measured: &mut [Measured], page: Page) -> Result<(), Trouble> {
+    check_environment()?;
     let mut stager = Stager::new(page);
     for file in measured.iter_mut().filter(|file| file.estimate.is_ok()) {
         let staged = stager.load(&file.path)?;

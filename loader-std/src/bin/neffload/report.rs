@@ -9,6 +9,7 @@ mod sections;
 
 use crate::Answer;
 use crate::files::apart;
+use crate::load::check_environment;
 use crate::output::{Document, Output, Size, shown};
 use crate::replace::replace;
 use crate::trouble::Trouble;
@@ -43,6 +44,7 @@ pub(crate) fn run(arguments: &ReportArguments, output: &mut Output) -> Result<An
     if let Some(out) = &arguments.out {
         apart(out, [arguments.file.as_path()])?;
     }
+    check_environment()?;
     let mut input = Input::open(&arguments.file).map_err(Trouble::at(&arguments.file))?;
     let mut progress = output.progress("reading", input.len());
     let document = facts::gather(&arguments.file, &mut input, |done| progress.set(done))?;

@@ -37,7 +37,7 @@ pub(crate) struct VerifyArguments {
     #[arg(long, value_parser = arch)]
     arch: Option<Arch>,
     /// Judge for a host with this logical-core size
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=2))]
     lnc: Option<u32>,
     /// Take the plainly stored digest only
     #[arg(long)]

@@ -47,7 +47,7 @@ fn the_handle_table_runs_out() {
         for nth in (1..=allocations).step_by(5).chain([allocations]) {
             let rule = FaultPoint::new(11).unwrap().rule(nth).unwrap();
             let (status, document) = load_with(Config::with_version(Arch::Cayman, version), [rule]).unwrap();
-            assert_eq!((status, code(&document)), (1, "D101"), "{version:?}, allocation {nth}");
+            assert_eq!((status, code(&document)), (1, "D112"), "{version:?}, allocation {nth}");
         }
     }
 }

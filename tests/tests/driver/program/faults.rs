@@ -21,7 +21,9 @@ fn expected(point: u8) -> (&'static str, u64) {
         4 => ("D206", FAILURE),
         6 => ("D208", NOT_ENOUGH_CORES),
         8 => ("D209", HW_ERROR),
-        9 | 11 | 13 => ("D101", RESOURCE),
+        9 | 13 => ("D101", RESOURCE),
+        // Memory is left, handles are not: "refused for another reason" (staging.md §4).
+        11 => ("D112", FAILURE),
         12 | 15 | 16 | 36 => ("D108", FAILURE),
         // A copy that fails is a FAILURE, whatever kept the engine (staging.md §4, T63).
         17 | 18 => ("D109", FAILURE),

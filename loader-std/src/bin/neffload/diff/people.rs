@@ -171,7 +171,11 @@ fn blocks(found: &Blocks) -> Vec<String> {
         let some: Vec<String> = blocks
             .iter()
             .take(NAMED)
-            .map(|block| format!("{} {}:{}", block.engine, shown::text(&block.queue), block.id))
+            .map(|block| {
+                let within = if block.function.is_empty() { "" } else { " of " };
+                let (queue, function) = (shown::text(&block.queue), shown::text(&block.function));
+                format!("{} {queue}:{}{within}{function}", block.engine, block.id)
+            })
             .collect();
         let more = blocks.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };

@@ -20,16 +20,18 @@ pub(crate) struct Asked {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) core: u16,
     /// Logical-core size of the host; the file's by default
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=2))]
     lnc: Option<u32>,
     /// Scratchpad page; 64M lies in one range, other sizes are paged. NEURON_SCRATCHPAD_PAGE_SIZE or
-    /// NEURON_RT_ONE_TMPBUF_PAGE_SIZE_MB by default, else 64M
+    /// NEURON_RT_ONE_TMPBUF_PAGE_SIZE_MB by default, else 64M. Images are aligned to 32 KiB, or to
+    /// NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB if that is more
     #[arg(long, value_name = "N", value_parser = number)]
     page_size: Option<u64>,
     /// Do not check the payload digest
     #[arg(long)]
     no_verify: bool,
-    /// Refuse what is not understood to the last bit instead of reporting it, and a key twice in any JSON object
+    /// Refuse what is not understood to the last bit instead of reporting it, and a key twice in any object of a
+    /// manifest (neff.json, the KELF, definitions, engine files); sidecars such as hlo_stats.json only make remarks
     #[arg(long, conflicts_with = "allow_opaque")]
     strict: bool,
     /// Load opaque slots onto a real device; a simulated one always takes them
@@ -44,6 +46,11 @@ pub(crate) struct Asked {
     threads: Option<usize>,
 }
 
+/// Refuses an environment that no load can go by.
+pub(crate) fn check_environment() -> Result<(), Trouble> {
+    environment::engine_block().map(drop).map_err(|refusal| Trouble::Usage(refusal.to_string()))
+}
+
 impl Asked {
     /// The scratchpad page: the command line's, else the environment's.
     fn page(&self) -> Result<Page, Trouble> {
@@ -53,7 +60,8 @@ impl Asked {
 
     /// Refuses an environment that makes no sense, before anything is read.
     pub(crate) fn check(&self) -> Result<(), Trouble> {
-        self.page().map(drop)
+        self.page()?;
+        check_environment()
     }
 
     pub(super) fn policy(&self) -> Policy {

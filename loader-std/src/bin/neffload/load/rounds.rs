@@ -11,7 +11,7 @@ use loader_core::arch::Arch;
 use loader_core::error::{Error, Stage};
 use loader_core::plan::record::STATE_READY;
 use loader_core::source::Source;
-use loader_std::dump::dump;
+use loader_std::dump::{clear, dump};
 use loader_std::file::Input;
 use loader_std::growing::is_full;
 use loader_std::loader::{Prepared, StreamMemory, prepare, prepare_from, prepare_streamed};
@@ -32,6 +32,9 @@ pub(super) fn run(arguments: &LoadArguments, output: &Output) -> Result<Vec<Outc
             fs::create_dir_all(folder).map_err(Trouble::at(folder))?;
         }
         let mut input = Input::open(path).map_err(Trouble::at(path))?;
+        if let Some(folder) = &folder {
+            clear(folder).map_err(Trouble::at(folder))?;
+        }
         let pipe = matches!(input, Input::Pipe(_)) && arguments.max_memory.is_none();
         let held = if pipe { Some(hold(path, &mut input, output)?) } else { None };
         files.push(File { input, held, folder });
