@@ -40,6 +40,12 @@ impl FileSource {
         })?;
         Ok(Self { file, base, len })
     }
+
+    /// The same without what follows the first `len` bytes.
+    #[must_use]
+    pub fn cut(self, len: u64) -> Self {
+        Self { len: self.len.min(len), ..self }
+    }
 }
 
 impl Source for FileSource {

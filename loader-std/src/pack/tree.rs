@@ -39,8 +39,15 @@ pub fn collect(root: &Path) -> Result<Vec<TreeFile>, PackError> {
     let mut found = Vec::new();
     let mut open = vec![(root.to_path_buf(), Vec::new())];
     while let Some((folder, prefix)) = open.pop() {
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
+        let at = |error: io::Error| {
+            let folder = prefix.escape_ascii();
+            io::Error::new(
+                error.kind(),
+                format!("{folder}{}{error}", if prefix.is_empty() { "" } else { ": " }),
+            )
+        };
+        for entry in fs::read_dir(&folder).map_err(at)? {
+            let entry = entry.map_err(at)?;
             let name = [&prefix[..], entry.file_name().as_bytes()].concat();
             let kind = entry.file_type()?;
             if kind.is_dir() {

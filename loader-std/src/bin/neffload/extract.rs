@@ -82,7 +82,10 @@ fn report(arguments: &ExtractArguments, settled: &Settled, output: &mut Output) 
     match (failed, settled.unplain.is_empty()) {
         (0, true) => Ok(Answer::Done),
         (0, false) => Ok(Answer::Refused),
-        _ => Err(Trouble::Usage(format!("{} could not be written", Count(failed, "member")))),
+        _ => {
+            let all = failed + settled.unplain.len() as u64;
+            Err(Trouble::Usage(format!("{} could not be written", Count(all, "member"))))
+        }
     }
 }
 

@@ -150,7 +150,7 @@ fn search(file: &mut Named, rows: &mut Rows, output: &mut Output) -> Result<(), 
             rows.add(path, found, Err(&unjudged), output).map_err(Stop::Print)?;
             return Ok(false);
         }
-        let mut inside = open(found.offset)?;
+        let mut inside = open(found.offset)?.cut(found.size);
         let (policy, limits) = (Policy::DEFAULT, Limits::DEFAULT);
         let seen = survey(&mut inside, &mut buffers, &policy, &limits, Ask::default(), |_| {})?;
         rows.add(path, found, Ok(&seen), output).map_err(Stop::Print)?;

@@ -93,9 +93,9 @@ impl Output {
         if self.closed {
             return Ok(());
         }
-        let mut out = io::stdout().lock();
+        let (text, mut out) = (text.to_string(), io::stdout().lock());
         // What waits in a buffer until the end is written when nobody can say any more that it failed.
-        match out.write_fmt(text).and_then(|()| out.flush()) {
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.closed = true;
                 Ok(())

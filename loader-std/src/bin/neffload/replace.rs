@@ -25,8 +25,7 @@ pub(crate) fn replace<T, E: From<io::Error>>(
     if there.as_ref().is_some_and(|there| !there.is_file()) {
         return write(&File::create(&place)?);
     }
-    let beside = beside(&place);
-    let Ok(file) = File::create_new(&beside) else {
+    let Ok((beside, file)) = beside(&place, File::create_new) else {
         return write(&File::create(&place)?);
     };
     let made = Made { path: &beside, kept: false };
@@ -46,8 +45,7 @@ pub(crate) fn fresh<T, E: From<io::Error>>(
     if fs::symlink_metadata(out).is_ok() {
         return Err(io::Error::from(Errno::EXIST).into());
     }
-    let beside = beside(out);
-    let file = File::create_new(&beside)?;
+    let (beside, file) = beside(out, File::create_new)?;
     let mut made = Made { path: &beside, kept: false };
     let result = write(&file)?;
     rename_fresh(CWD, beside.as_os_str(), CWD, out.as_os_str())?;
@@ -79,12 +77,23 @@ fn finish(mut made: Made<'_>, file: &File, place: &Path, was: Option<Permissions
     Ok(())
 }
 
-/// A name in the same folder, so that a rename is enough.
-fn beside(place: &Path) -> PathBuf {
-    let mut name = OsString::from(".");
-    name.push(place.file_name().unwrap_or_default());
-    name.push(format!(".{}.part", process::id()));
-    place.with_file_name(name)
+/// Makes something under a name that nobody has, in the same folder so that a rename is enough. What an ended process
+/// left behind, maybe one of the same number, is in nobody's way.
+///
+/// # Errors
+/// Those of `make`, but that the name is taken.
+pub(crate) fn beside<T>(place: &Path, make: impl Fn(PathBuf) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
+    let mut taken = 0u32;
+    loop {
+        let mut name = OsString::from(".");
+        name.push(place.file_name().unwrap_or_default());
+        name.push(format!(".{}.{taken}.part", process::id()));
+        let path = place.with_file_name(name);
+        match make(path.clone()) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => taken += 1,
+            made => return Ok((path, made?)),
+        }
+    }
 }
 
 /// A file that goes away again unless it is kept.

@@ -1,7 +1,7 @@
 //! Members on their way to disk. All are written beside their places, as they come, and put there once the whole file
 //! was read: a file that is refused, or a process that is ended, leaves nothing that looks like a member.
 
-use crate::replace::rename_fresh;
+use crate::replace::{beside, rename_fresh};
 use loader_core::container::{Entry, Events};
 use loader_core::error::{ContainerCode, Error, Stage};
 use loader_std::container::Survey;
@@ -9,17 +9,16 @@ use loader_std::room;
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, unlinkat};
 use rustix::io::Errno;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::process;
 
 /// A folder, never through a link.
-const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::PATH).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// What the system's mask leaves of it.
 const OPEN_MODE: Mode = Mode::from_raw_mode(0o777);
 
@@ -99,16 +98,23 @@ impl<'p, W: Fn(&[u8]) -> bool> Staging<'p, W> {
             self.unplain.insert(kept()?);
             return Ok(());
         }
-        let next = self.members.len() as u64;
-        let number = match self.members.get(name) {
-            Some(number) => *number,
-            None => *self.members.entry(kept()?).or_insert(next),
+        let place = match &mut self.place {
+            Some(place) => Ok(place),
+            none => Place::make(self.target).map(|place| none.insert(place)),
         };
-        let file = match &self.place {
-            Some(place) => place.file(number),
-            None => Place::make(self.target).and_then(|place| self.place.insert(place).file(number)),
+        let file = place.and_then(|place| {
+            let (number, file) = place.file()?;
+            Ok((place, number, file))
+        });
+        let (place, number, file) = match file {
+            Ok(made) => made,
+            Err(error) => return self.or_end(Err(error)),
         };
-        self.current = Some(self.or_end(file)?);
+        // A file of its own: to empty the one before may take the system as long as to write it out.
+        if let Some(before) = self.members.insert(kept()?, number) {
+            place.forget(before);
+        }
+        self.current = Some(file);
         Ok(())
     }
 
@@ -167,9 +173,9 @@ struct Place {
     target: OwnedFd,
     waiting: OwnedFd,
     /// Name of the waiting folder.
-    name: String,
+    name: OsString,
     /// Files that were made there.
-    files: std::cell::Cell<u64>,
+    files: u64,
     /// The folder of the member that was put last, with its name.
     parent: Option<(Vec<u8>, OwnedFd)>,
     /// The target was there before, or something is in it.
@@ -180,20 +186,38 @@ impl Place {
     fn make(path: &Path) -> io::Result<Self> {
         let keep = path.is_dir();
         fs::create_dir_all(path)?;
-        let target = open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        let name = format!(".neffload.{}.part", process::id());
-        mkdirat(&target, &name, Mode::RWXU)?;
-        let waiting = openat(&target, &name, FOLDER, Mode::empty())?;
-        let (path, files) = (path.to_path_buf(), std::cell::Cell::new(0));
-        Ok(Self { path, target, waiting, name, files, parent: None, keep })
+        let target = open(path, OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+        let make = |path: PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_owned();
+            mkdirat(&target, &name, Mode::RWXU)?;
+            Ok(name)
+        };
+        let made = beside(Path::new("neffload"), make).and_then(|(_, name)| {
+            let opened = openat(&target, &name, FOLDER, Mode::empty());
+            opened.map(|waiting| (name.clone(), waiting)).map_err(|error| {
+                let _ = unlinkat(&target, &name, AtFlags::REMOVEDIR);
+                error.into()
+            })
+        });
+        if made.is_err() && !keep {
+            drop(fs::remove_dir(path));
+        }
+        let (name, waiting) = made?;
+        Ok(Self { path: path.to_path_buf(), target, waiting, name, files: 0, parent: None, keep })
     }
 
-    /// An empty file of that number.
-    fn file(&self, number: u64) -> io::Result<File> {
-        let flags = OFlags::CREATE | OFlags::TRUNC | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    /// An empty file, and its number.
+    fn file(&mut self) -> io::Result<(u64, File)> {
+        let number = self.files;
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = openat(&self.waiting, number.to_string(), flags, Mode::from_raw_mode(0o666))?;
-        self.files.set(self.files.get().max(number + 1));
-        Ok(File::from(file))
+        self.files += 1;
+        Ok((number, File::from(file)))
+    }
+
+    /// Takes a file away.
+    fn forget(&self, number: u64) {
+        let _ = unlinkat(&self.waiting, number.to_string(), AtFlags::empty());
     }
 
     /// Moves a file to its name, making the folders of the name. Each is opened in the one before, so nobody who puts a
@@ -235,10 +259,8 @@ impl Place {
 impl Drop for Place {
     /// Takes away what was not put anywhere.
     fn drop(&mut self) {
-        for number in 0..self.files.get() {
-            // What was put is not there any more.
-            let _ = unlinkat(&self.waiting, number.to_string(), AtFlags::empty());
-        }
+        // What was put is not there any more.
+        (0..self.files).for_each(|number| self.forget(number));
         let _ = unlinkat(&self.target, &self.name, AtFlags::REMOVEDIR);
         if !self.keep {
             drop(fs::remove_dir(&self.path));
