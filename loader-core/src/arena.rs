@@ -8,7 +8,8 @@
 //! *seals* what it built: [`Arena::seal_head`] and [`Arena::seal_tail`] split the finished bytes off
 //! as a shared slice that lives as long as the caller's memory, and the arena goes on with the rest.
 //! A sealed [`Head`] or [`Tail`] is plain data: `Copy`, shareable between threads, independent of
-//! the arena. Offsets stay valid across seals.
+//! the arena. Offsets into the head stay valid across seals; a place in the tail is one in the part that it was
+//! taken in.
 //!
 //! ```
 //! use loader_core::arena::Arena;
@@ -231,7 +232,7 @@ impl<'m> Arena<'m> {
         self.mem.get_mut(start..end).ok_or(full)?.fill(0);
         self.tail = self.tail.saturating_add(bytes);
         self.touch();
-        let distance = u32::try_from(self.tail_used()).map_err(|_| full)?;
+        let distance = u32::try_from(self.tail).map_err(|_| full)?;
         Ok(TailRef(U32::new(distance)))
     }
 
@@ -263,7 +264,7 @@ impl<'m> Arena<'m> {
     pub fn seal_tail(&mut self) -> Tail<'m> {
         let split = self.mem.len().saturating_sub(self.tail);
         let (rest, sealed) = crate::bytes::split_mut(take(&mut self.mem), split);
-        let tail = Tail::new(sealed, self.after);
+        let tail = Tail::new(sealed);
         self.mem = rest;
         self.after = self.after.saturating_add(self.tail);
         self.tail = 0;
@@ -296,7 +297,7 @@ impl<'m> Arena<'m> {
     #[must_use]
     pub fn tail(&self) -> Tail<'_> {
         let start = self.mem.len().saturating_sub(self.tail);
-        Tail::new(self.mem.get(start..).unwrap_or(&[]), self.after)
+        Tail::new(self.mem.get(start..).unwrap_or(&[]))
     }
 
     /// An unsealed record of the head.
@@ -337,7 +338,7 @@ impl<'m> Arena<'m> {
     pub fn slice_mut_and_tail<T: Record>(&mut self, place: ArenaRef) -> Option<(&mut [T], Tail<'_>)> {
         let (head, rest) = self.mem.split_at_mut_checked(self.head)?;
         let split = rest.len().checked_sub(self.tail)?;
-        let tail = Tail::new(rest.get(split..)?, self.after);
+        let tail = Tail::new(rest.get(split..)?);
         let start = to_usize(place.off).checked_sub(self.before)?;
         let size = size_of::<T>().checked_mul(to_usize(place.len))?;
         let bytes = head.get_mut(start..start.checked_add(size)?)?;
@@ -361,7 +362,7 @@ impl<'m> Arena<'m> {
         if count == 0 {
             return Some(&mut []);
         }
-        let distance = to_usize(place.0).checked_sub(self.after)?;
+        let distance = to_usize(place.0);
         if distance > self.tail {
             return None;
         }

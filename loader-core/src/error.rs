@@ -18,6 +18,7 @@ mod device;
 mod held;
 mod lower;
 mod manifest;
+mod message;
 mod name;
 mod notes;
 mod place;
@@ -43,7 +44,8 @@ use crate::arena::ArenaFull;
 use crate::layout::SMALL;
 use crate::source::{MemberId, MemberNames};
 use core::fmt;
-use place::Place;
+use message::{Message, Whole};
+use place::Kept;
 use table::Template;
 
 /// The stage of a load in which an error arose.
@@ -68,6 +70,19 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// All stages, in their order.
+    #[cfg_attr(not(small), allow(dead_code, reason = "errors of small builds keep a number"))]
+    const ALL: [Self; 8] = [
+        Self::Guard,
+        Self::Unpack,
+        Self::Manifest,
+        Self::Lower,
+        Self::Plan,
+        Self::Stage,
+        Self::Register,
+        Self::Tool,
+    ];
+
     /// Short name, as in `inspect --json` and in messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -124,6 +139,32 @@ impl Code {
             Self::Stage(code) => code.remedy(),
             Self::Device(code) => code.remedy(),
             Self::Tool(code) => code.remedy(),
+        }
+    }
+
+    /// The number of the layer, and the row of its table.
+    #[cfg_attr(not(small), allow(dead_code, reason = "errors of small builds keep a code's numbers"))]
+    const fn numbers(self) -> [u8; 2] {
+        match self {
+            Self::Container(code) => [0, code.number()],
+            Self::Manifest(code) => [1, code.number()],
+            Self::Lower(code) => [2, code.number()],
+            Self::Stage(code) => [3, code.number()],
+            Self::Device(code) => [4, code.number()],
+            Self::Tool(code) => [5, code.number()],
+        }
+    }
+
+    /// The code with these [numbers](Self::numbers).
+    #[cfg_attr(not(small), allow(dead_code, reason = "the same"))]
+    fn numbered([layer, row]: [u8; 2]) -> Option<Self> {
+        match layer {
+            0 => ContainerCode::numbered(row).map(Self::Container),
+            1 => ManifestCode::numbered(row).map(Self::Manifest),
+            2 => LowerCode::numbered(row).map(Self::Lower),
+            3 => StageCode::numbered(row).map(Self::Stage),
+            4 => DeviceCode::numbered(row).map(Self::Device),
+            _ => ToolCode::numbered(row).map(Self::Tool),
         }
     }
 
@@ -207,32 +248,12 @@ impl At {
         name: Name::EMPTY,
         name2: Name::EMPTY,
     };
-
-    /// What would fill the placeholders of a text that is not there: ` inf1 a=2`.
-    fn bare(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.name.is_empty() {
-            write!(f, " {}", self.name)?;
-        }
-        if !self.name2.is_empty() {
-            write!(f, " {}", self.name2)?;
-        }
-        for (key, number) in [('a', self.a), ('b', self.b), ('c', self.c)] {
-            if number != 0 {
-                write!(f, " {key}={number}")?;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Why a file, a model or a device was refused, or (with a `W` code) a remark that stops nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Error {
-    /// The stage that refused.
-    pub stage: Stage,
-    /// The reason.
-    pub code: Code,
-    place: Place,
+    kept: Kept,
 }
 
 const _: () = assert!(size_of::<Error>() <= if SMALL { 4 } else { 128 });
@@ -240,15 +261,35 @@ const _: () = assert!(size_of::<Error>() <= if SMALL { 4 } else { 128 });
 impl Error {
     /// An error without a place; add one with the methods below.
     #[must_use]
+    #[cfg_attr(small, inline(always))]
     pub fn new(stage: Stage, code: impl Into<Code>) -> Self {
         Self::of(stage, code.into())
     }
 
-    /// One copy for all: an error is a large value, and made at a thousand places.
-    #[cold]
-    #[inline(never)]
-    fn of(stage: Stage, code: Code) -> Self {
-        Self { stage, code, place: Place::NOWHERE }
+    /// One copy for all on hosts, where an error is a large value, and made at a thousand places; a number that the
+    /// compiler knows where small code goes before speed.
+    #[cfg_attr(not(small), cold, inline(never))]
+    #[cfg_attr(small, inline(always))]
+    const fn of(stage: Stage, code: Code) -> Self {
+        Self { kept: Kept::new(stage, code) }
+    }
+
+    /// The stage that refused.
+    #[must_use]
+    pub fn stage(&self) -> Stage {
+        self.kept.stage()
+    }
+
+    /// The reason.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        self.kept.code()
+    }
+
+    /// The same refusal, said by another stage.
+    #[must_use]
+    pub fn of_stage(self, stage: Stage) -> Self {
+        Held::new(stage, self.code(), self.at()).error()
     }
 
     /// A broken promise between two parts of this library; never the fault of a file. Where small code goes before
@@ -359,43 +400,45 @@ impl Error {
     /// The place.
     #[must_use]
     pub fn at(&self) -> At {
-        self.place.get()
+        self.kept.at()
     }
 
     /// Changes what the place says.
     pub(crate) fn edit(mut self, change: impl FnOnce(&mut At)) -> Self {
-        self.place.edit(change);
+        let mut at = self.at();
+        change(&mut at);
+        self.kept.put(&at);
         self
     }
 
     /// The printed code, such as `E101`.
     #[must_use]
     pub fn id(&self) -> Id {
-        self.code.row().id()
+        self.code().row().id()
     }
 
     /// The runtime's status for this refusal.
     #[must_use]
     pub fn status(&self) -> Status {
-        self.code.row().status
+        self.code().row().status
     }
 
     /// The runtime's own log text where it is known, else ours.
     #[must_use]
     pub fn log(&self) -> impl fmt::Display + '_ {
-        Template { text: self.code.info().text, at: self.at() }
+        Template { text: self.code().info().text, at: self.at() }
     }
 
     /// What a correct file, caller or host would have had, in one clause.
     #[must_use]
     pub fn expected(&self) -> impl fmt::Display + '_ {
-        Template { text: self.code.info().expected, at: self.at() }
+        Template { text: self.code().info().expected, at: self.at() }
     }
 
     /// What the person can do about it, in one sentence.
     #[must_use]
     pub fn remedy(&self) -> impl fmt::Display + '_ {
-        Template { text: self.code.remedy(), at: self.at() }
+        Template { text: self.code().remedy(), at: self.at() }
     }
 
     /// The whole message with the member's name in place of its number: code, text, place, what was expected, what
@@ -408,85 +451,5 @@ impl Error {
     /// Where small code goes before speed, so are the words: then it is the code, what they would name, and the place.
     pub fn in_brief<'a, N: MemberNames>(&'a self, names: &'a N) -> impl fmt::Display + 'a {
         Message { error: self, name: move |id| names.name_of(id) }
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&Whole(Message { error: self, name: |_| None::<&[u8]> }), f)
-    }
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl core::error::Error for Error {}
-
-struct Message<'a, F> {
-    error: &'a Error,
-    name: F,
-}
-
-impl<'n, F: Fn(MemberId) -> Option<&'n [u8]>> fmt::Display for Message<'_, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Error { stage, code, .. }, at) = (self.error, self.error.at());
-        write!(f, "{}", code.row().id())?;
-        if SMALL {
-            at.bare(f)?
-        } else {
-            write!(f, " {}", Template { text: code.info().text, at })?
-        }
-        let mut place = Parts { f, open: false };
-        match at.member {
-            Some(id) => match (self.name)(id) {
-                Some(name) => place.part(format_args!("{}", name.escape_ascii()))?,
-                None => place.part(format_args!("member {}", id.0))?,
-            },
-            None => place.part(format_args!("{}", stage.name()))?,
-        }
-        if let Some(offset) = at.offset {
-            place.part(format_args!("byte {offset}"))?;
-        }
-        if let Some(element) = at.element {
-            place.part(format_args!("element {element}"))?;
-        }
-        if let Some(subgraph) = at.subgraph {
-            place.part(format_args!("subgraph {subgraph}"))?;
-        }
-        place.close()?;
-        let expected = if SMALL { "" } else { code.info().expected };
-        if expected.is_empty() {
-            return Ok(());
-        }
-        write!(f, "; expected {}", Template { text: expected, at })
-    }
-}
-
-/// A message and what to do.
-struct Whole<'a, F>(Message<'a, F>);
-
-impl<'n, F: Fn(MemberId) -> Option<&'n [u8]>> fmt::Display for Whole<'_, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}. {}", self.0, self.0.error.remedy())
-    }
-}
-
-struct Parts<'a, 'f> {
-    f: &'a mut fmt::Formatter<'f>,
-    open: bool,
-}
-
-impl Parts<'_, '_> {
-    fn part(&mut self, part: fmt::Arguments<'_>) -> fmt::Result {
-        self.f.write_str(if self.open { ", " } else { " (" })?;
-        self.open = true;
-        self.f.write_fmt(part)
-    }
-
-    fn close(self) -> fmt::Result {
-        if self.open { self.f.write_str(")") } else { Ok(()) }
     }
 }

@@ -20,6 +20,18 @@ pub struct Fp8Overrides {
     pub fp8_sns: Option<bool>,
 }
 
+impl Fp8Overrides {
+    /// The file's own values.
+    pub const NONE: Self = Self {
+        fp8_range_extension: None,
+        emax_fp8_e4m3: None,
+        emax_fp8_e5m2: None,
+        ocp_sat: None,
+        fp8_sis: None,
+        fp8_sns: None,
+    };
+}
+
 /// One function of the default library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DefaultFunction {
@@ -46,6 +58,9 @@ pub struct DefaultLibrary {
 }
 
 /// How a load behaves where the evidence ends. `Default` follows `rulings.md`.
+///
+/// Where small code goes before speed, the choices that only tools and tests make are not there, and the rules of the
+/// defaults are all that is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// Architecture of the host's devices; `None` takes the file's own (nothing to compare with).
@@ -58,27 +73,36 @@ pub struct Policy {
     /// Verify the payload digest (R23: on here, off in the reference).
     pub verify_digest: bool,
     /// Compute the payload digest and report it, even where it is not verified (tools).
+    #[cfg(not(small))]
     pub report_digest: bool,
     /// Accept only the plainly stored digest, not the word-swapped one.
+    #[cfg(not(small))]
     pub strict_digest: bool,
     /// Feature bits that are understood when the major version is 2 (container.md §5.1).
     pub supported_features: u64,
     /// Accept `local` and `shared` as variable types (manifests.md §7.10, Open; off).
+    #[cfg(not(small))]
     pub accept_area_classes: bool,
     /// Place the area `alt` of virtual variables behind the area `main` instead of refusing it (lowering.md §7.1,
     /// Open; off).
+    #[cfg(not(small))]
     pub append_alt_area: bool,
     /// Values that replace the file's FP8 conversion.
+    #[cfg(not(small))]
     pub fp8: Fp8Overrides,
     /// The host's extended-ISA library (lowering.md §5.9).
+    #[cfg(not(small))]
     pub default_library: Option<&'static DefaultLibrary>,
     /// Analysis only: read what a load would refuse for reasons that do not keep it from being read
     /// (a NeuronCore-v1 file, R22; `var_id`s with holes, manifests.md §7.3). Off for a load.
+    #[cfg(not(small))]
     pub tooling: bool,
     /// Refuse a key that any object of any manifest has twice, where else the first counts and only the tables
     /// `var` and `dma_queue` are checked (manifests.md §3, "strict mode": E122).
+    #[cfg(not(small))]
     pub unique_keys: bool,
     /// Refuse everything that is opaque or approximate instead of reporting it (R6, R40).
+    #[cfg(not(small))]
     pub strict: bool,
     /// Let what is opaque or approximate onto a device that would run it (R6). A simulated one takes it in any case.
     pub allow_opaque: bool,
@@ -114,22 +138,24 @@ impl Policy {
         lnc: None,
         allow_legacy: false,
         verify_digest: true,
+        #[cfg(not(small))]
         report_digest: false,
+        #[cfg(not(small))]
         strict_digest: false,
         supported_features: Self::SUPPORTED_FEATURES,
+        #[cfg(not(small))]
         accept_area_classes: false,
+        #[cfg(not(small))]
         append_alt_area: false,
-        fp8: Fp8Overrides {
-            fp8_range_extension: None,
-            emax_fp8_e4m3: None,
-            emax_fp8_e5m2: None,
-            ocp_sat: None,
-            fp8_sis: None,
-            fp8_sns: None,
-        },
+        #[cfg(not(small))]
+        fp8: Fp8Overrides::NONE,
+        #[cfg(not(small))]
         default_library: None,
+        #[cfg(not(small))]
         tooling: false,
+        #[cfg(not(small))]
         unique_keys: false,
+        #[cfg(not(small))]
         strict: false,
         allow_opaque: false,
         page_size: Self::CONTIGUOUS_PAGE,
@@ -149,6 +175,43 @@ impl Policy {
     pub fn of_file(self, lnc_size: u32) -> Self {
         Self { lnc: Some(self.lnc.unwrap_or(lnc_size).max(1)), ..self }
     }
+}
+
+/// Choices that small code has no room for: what the core asks a policy for, instead of its field.
+macro_rules! settled {
+    ($($choice:ident: $kind:ty = $default:expr;)*) => {
+        impl Policy {
+            $(
+                #[cfg(not(small))]
+                pub(crate) const fn $choice(&self) -> $kind {
+                    self.$choice
+                }
+
+                #[cfg(small)]
+                #[allow(clippy::unused_self, reason = "elsewhere it is a choice")]
+                pub(crate) const fn $choice(&self) -> $kind {
+                    $default
+                }
+            )*
+        }
+
+        #[test]
+        #[cfg(not(small))]
+        fn small_code_settles_for_the_defaults() {
+            $(assert_eq!(Policy::DEFAULT.$choice, $default, stringify!($choice));)*
+        }
+    };
+}
+settled! {
+    strict_digest: bool = false;
+    report_digest: bool = false;
+    accept_area_classes: bool = false;
+    append_alt_area: bool = false;
+    fp8: Fp8Overrides = Fp8Overrides::NONE;
+    default_library: Option<&'static DefaultLibrary> = None;
+    tooling: bool = false;
+    unique_keys: bool = false;
+    strict: bool = false;
 }
 
 impl Default for Policy {

@@ -6,9 +6,9 @@ mod json;
 mod survey;
 mod unpacker;
 
-pub use json::{digest_json, features_json, file_json, header_json, hex, log, table_json, text};
+pub use json::{digest_json, features_json, file_json, header_json, hex, log, member_json, table_json, text};
 pub use survey::{Ask, Row, Survey, survey, survey_with};
-pub use unpacker::Unpacker;
+pub use unpacker::{Unpacker, read};
 
 use crate::room;
 use loader_core::container::{Store, StoreFull};

@@ -254,7 +254,7 @@ impl BufferSizes {
 
     /// Enlarges the buffer that was too small for a file; false if none was, or it has its largest size.
     pub fn grow(&mut self, error: &Error) -> bool {
-        let (size, most) = match error.code {
+        let (size, most) = match error.code() {
             Code::Container(ContainerCode::LayerLimit) => (&mut self.layers, Self::MOST.layers),
             Code::Container(ContainerCode::NameLimit) => (&mut self.name, Self::MOST.name),
             Code::Container(ContainerCode::SparseLimit) => (&mut self.extents, Self::MOST.extents),

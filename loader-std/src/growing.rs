@@ -14,7 +14,7 @@ const STAGES: [Stage; 4] = [Stage::Unpack, Stage::Manifest, Stage::Lower, Stage:
 #[must_use]
 pub fn is_full(error: &Error) -> bool {
     let none = ArenaFull { needed: 0, available: 0 };
-    STAGES.iter().any(|stage| Error::arena(*stage, none).code == error.code)
+    STAGES.iter().any(|stage| Error::arena(*stage, none).code() == error.code())
 }
 
 /// Runs `step` with an empty arena, and again with a larger one as long as the arena is what it lacks.

@@ -121,7 +121,7 @@ impl Together {
 /// The line that the known analyser prints for a file that it cannot measure (§20.5).
 #[must_use]
 pub fn analyser_line(path: &str, refusal: &Refusal) -> String {
-    let code = match refusal.error.code {
+    let code = match refusal.error.code() {
         Code::Container(ContainerCode::TooShort | ContainerCode::HeaderSize) => ToolCode::NoHeader,
         Code::Container(_) => ToolCode::UnreadablePayload,
         Code::Tool(code @ (ToolCode::NoHeader | ToolCode::UnreadablePayload)) => code,

@@ -291,11 +291,11 @@ impl<W: Write + Seek> Packer<W> {
     ///
     /// # Errors
     /// [`PackError::DoesNotFit`], [`PackError::Unreadable`], [`PackError::SizeChanged`], [`PackError::Io`].
-    pub fn member(&mut self, name: &[u8], size: u64, content: &mut dyn Read) -> Result<(), PackError> {
+    pub fn member(&mut self, name: &[u8], size: u64, mut content: &mut dyn Read) -> Result<(), PackError> {
         let head = tar::member_head(name, size, &self.options)?;
         self.tar_write(&head)?;
-        let copied = io::copy(&mut content.take(size), &mut self.coder)?;
-        if copied != size {
+        let copied = io::copy(&mut Read::take(&mut content, size), &mut self.coder)?;
+        if copied != size || io::copy(&mut content.take(1), &mut io::sink())? != 0 {
             return Err(PackError::SizeChanged { name: name.to_vec() });
         }
         self.tar_bytes += size;

@@ -78,9 +78,8 @@ impl Refusal {
 }
 
 impl From<Error> for Refusal {
-    fn from(mut error: Error) -> Self {
-        error.stage = Stage::Tool;
-        Self { member: None, error }
+    fn from(error: Error) -> Self {
+        Self { member: None, error: error.of_stage(Stage::Tool) }
     }
 }
 

@@ -22,7 +22,7 @@ pub fn refused(error: &Error, names: &impl MemberNames) -> Value {
         "accepted": false,
         "status": error.status().number(),
         "status_name": error.status().name(),
-        "stage": error.stage.name(),
+        "stage": error.stage().name(),
         "log": error.log().to_string(),
         "code": error.id().to_string(),
         "member": member,
@@ -38,7 +38,7 @@ pub fn refused(error: &Error, names: &impl MemberNames) -> Value {
 
 /// The value that the code's text shows first: what was found.
 fn found(error: &Error) -> Value {
-    let text = error.code.info().text;
+    let text = error.code().info().text;
     let Some((_, rest)) = text.split_once('{') else { return Value::Null };
     let at = error.at();
     match rest.split(['}', ':']).next() {

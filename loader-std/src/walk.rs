@@ -79,7 +79,7 @@ fn list(folder: &Path) -> io::Result<Listing> {
 /// Links to folders are not followed, so the walk ends.
 #[must_use]
 pub fn neff_files(path: &Path) -> Found {
-    files(path, |path| path.extension().is_some_and(|ending| ending == "neff"))
+    files(path, |path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("neff")))
 }
 
 /// The same, with every file below a folder that `wanted` takes.
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_named_and_the_rest_is_found() {
-        let neff = |path: &Path| path.extension().is_some_and(|ending| ending == "neff");
+        let neff = |path: &Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("neff"));
         let found = walk(Path::new("top"), neff, tree);
         assert_eq!(found.files, ["top/b.neff", "top/open/a.neff"].map(PathBuf::from));
         let unread: Vec<_> =

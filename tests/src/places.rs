@@ -20,7 +20,7 @@ const WHOLE: [&str; 17] = [
 /// If the member, the element or the subgraph of a refusal is missing, or its texts do not print.
 pub fn assert_placed(error: &Error) {
     let id = error.id().to_string();
-    let stated = matches!(error.code, Code::Lower(_) | Code::Stage(_));
+    let stated = matches!(error.code(), Code::Lower(_) | Code::Stage(_));
     if !stated || NO_FILE.contains(&id.as_str()) {
         return;
     }

@@ -48,7 +48,7 @@ impl ArenaRef {
     }
 }
 
-/// A place in the tail: bytes from the arena's end to the item's first byte. 0 is null.
+/// A place in the tail: bytes from the end of the part that is not sealed to the item's first byte. 0 is null.
 #[derive(
     Clone,
     Copy,

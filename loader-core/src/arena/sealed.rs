@@ -48,16 +48,15 @@ impl<'m> Head<'m> {
     }
 }
 
-/// Sealed tail bytes: finished tables, addressed by [`TailRef`].
+/// Sealed tail bytes: finished tables, addressed by the [`TailRef`]s that were given out since the last seal.
 #[derive(Clone, Copy, Debug)]
 pub struct Tail<'m> {
     bytes: &'m [u8],
-    after: usize,
 }
 
 impl<'m> Tail<'m> {
-    pub(super) const fn new(bytes: &'m [u8], after: usize) -> Self {
-        Self { bytes, after }
+    pub(super) const fn new(bytes: &'m [u8]) -> Self {
+        Self { bytes }
     }
 
     /// One record.
@@ -77,8 +76,7 @@ impl<'m> Tail<'m> {
         if count == 0 {
             return Some(&[]);
         }
-        let distance = to_usize(place.0).checked_sub(self.after)?;
-        let start = self.bytes.len().checked_sub(distance)?;
+        let start = self.bytes.len().checked_sub(to_usize(place.0))?;
         self.bytes.get(start..start.checked_add(size.checked_mul(count)?)?)
     }
 }

@@ -333,6 +333,16 @@ impl<'w> Archive<'w> {
         layer == at && self.layer(at).is_some_and(|layer| damage.voids_none_before(layer.out(), target))
     }
 
+    /// Whether the archive's first window, with which it is opened, needs none of what damage at a layer voids.
+    fn opened_before(&mut self, at: usize, damage: Damage) -> bool {
+        let mut target = WINDOW;
+        for above in (at.saturating_add(1)..self.depth).rev() {
+            let Some(needed) = self.layer(above).and_then(|layer| layer.needed_first()) else { return false };
+            target = window_end(needed);
+        }
+        self.layer(at).is_some_and(|layer| damage.voids_none_before(layer.out(), target))
+    }
+
     fn damaged<E: Events>(&mut self, at: usize, damage: Damage, events: &mut E) {
         if let Phase::Settle { result, .. } = self.phase
             && self.satisfied(at, damage)
@@ -346,7 +356,7 @@ impl<'w> Archive<'w> {
         let top = self.depth.saturating_sub(1);
         let out = self.layer(top).map_or(0, |layer| layer.out());
         let opened =
-            !matches!(self.phase, Phase::Probe) && self.tar.opened() && damage.voids_none_before(out, WINDOW);
+            !matches!(self.phase, Phase::Probe) && self.tar.opened() && self.opened_before(at, damage);
         let code = match (damage, opened) {
             (Damage::Limit, _) => {
                 let over = refuse(ContainerCode::InflatedLimit).numbers(self.limits.inflated_bytes, 0);

@@ -54,7 +54,7 @@ impl Digesting {
     pub const fn of(policy: &Policy) -> Self {
         if policy.verify_digest {
             Self::Verify
-        } else if policy.report_digest {
+        } else if policy.report_digest() {
             Self::Report
         } else {
             Self::Skip
@@ -297,7 +297,7 @@ impl<'w> Reader<'w> {
 
     fn check_digest(&self, header: &Header, digest: &DigestVerdict) -> Result<(), Error> {
         match self.digesting {
-            Digesting::Verify => digest.judge(header, self.policy.strict_digest),
+            Digesting::Verify => digest.judge(header, self.policy.strict_digest()),
             Digesting::Skip | Digesting::Report => Ok(()),
         }
     }

@@ -1,6 +1,5 @@
 //! An error that is kept while others may be made.
 
-use super::place::Place;
 use super::{At, Code, Error, Stage};
 
 /// An error with its place in itself: the shelf of small builds does not keep places for long.
@@ -13,14 +12,18 @@ pub(crate) struct Held {
 
 impl From<Error> for Held {
     fn from(error: Error) -> Self {
-        Self { stage: error.stage, code: error.code, at: error.at() }
+        Self { stage: error.stage(), code: error.code(), at: error.at() }
     }
 }
 
 impl Held {
+    pub(super) const fn new(stage: Stage, code: Code, at: At) -> Self {
+        Self { stage, code, at }
+    }
+
     /// The error again.
     pub(crate) fn error(&self) -> Error {
         let Self { stage, code, at } = *self;
-        Error { stage, code, place: Place::NOWHERE }.edit(|place| *place = at)
+        Error::new(stage, code).edit(|place| *place = at)
     }
 }

@@ -82,6 +82,20 @@ macro_rules! codes {
                 Self::ROWS.get(self as usize).copied().unwrap_or($crate::error::table::Row::NONE)
             }
 
+            /// The number of a variant, from 0.
+            #[allow(dead_code, reason = "errors of small builds keep it")]
+            #[allow(clippy::as_conversions, reason = "less than 256, see below")]
+            pub(super) const fn number(self) -> u8 {
+                const { assert!(Self::ALL.len() <= 256) };
+                self as u8
+            }
+
+            /// The variant with that number.
+            #[allow(dead_code, reason = "errors of small builds keep it")]
+            pub(super) fn numbered(number: u8) -> Option<Self> {
+                Self::ALL.get(usize::from(number)).copied()
+            }
+
             /// The table row of this code. Where small code goes before speed, it has no words.
             #[must_use]
             #[allow(clippy::as_conversions, reason = "the number of a variant, from 0")]

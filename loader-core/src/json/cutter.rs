@@ -128,6 +128,7 @@ impl<'b> Cutter<'b> {
     /// or takes: the strict mode of manifests.md §3. The keys of every open object must then fit
     /// the key memory (E124), and what lies more than [`ENTERED_MAX`] levels deep the element buffer (E123).
     #[must_use]
+    #[cfg(not(small))]
     pub const fn unique_keys(mut self, on: bool) -> Self {
         self.unique_keys = on;
         self
@@ -178,7 +179,8 @@ impl<'b> Cutter<'b> {
     fn run<R: Reader + ?Sized>(&mut self, bytes: &[u8], reader: &mut R) -> Result<(), Error> {
         let (mut start, mut at) = (0usize, 0usize);
         loop {
-            if let Mode::Walk = self.mode {
+            // Where small code goes before speed, there is the slow way only, which accepts the same texts.
+            if !SMALL && matches!(self.mode, Mode::Walk) {
                 at = self.quickly(bytes, at, reader)?;
                 // If the last step began to gather, it was with the bracket before.
                 start = at.saturating_sub(1);
@@ -293,9 +295,14 @@ impl<'b> Cutter<'b> {
         reader.value(&Path::new(&self.levels, &self.keys, key), kind, offset)
     }
 
+    /// [`Cutter::unique_keys`] was asked for. Small code has no room for it; see [`Policy`](crate::policy::Policy).
+    const fn strict(&self) -> bool {
+        !SMALL && self.unique_keys
+    }
+
     /// True in a value that is entered for the sake of its keys only.
     fn silent(&self) -> bool {
-        self.levels.last().is_some_and(|level| level.silent)
+        !SMALL && self.levels.last().is_some_and(|level| level.silent)
     }
 
     /// How a container is entered; `None` if it is not.
@@ -303,9 +310,9 @@ impl<'b> Cutter<'b> {
         match want {
             Want::EnterTable => Some(Entry::Plain),
             Want::EnterUnique => Some(Entry::Unique),
-            Want::Enter if self.unique_keys => Some(Entry::Unique),
+            Want::Enter if self.strict() => Some(Entry::Unique),
             Want::Enter => Some(Entry::Plain),
-            Want::Skip if self.unique_keys && self.levels.room() => Some(Entry::Silent),
+            Want::Skip if self.strict() && self.levels.room() => Some(Entry::Silent),
             Want::Skip | Want::Take => None,
         }
     }
@@ -398,7 +405,7 @@ impl<'b> Cutter<'b> {
                 self.levels.push(Level::new(kind == Kind::Object, entry, self.keys.used()))?;
                 Mode::Walk
             }
-            None if want == Want::Take || (self.unique_keys && kind.is_container()) => {
+            None if want == Want::Take || (self.strict() && kind.is_container()) => {
                 Mode::Gather { key: false, offset, kept: 0 }
             }
             None => Mode::Skip,
@@ -435,7 +442,7 @@ impl<'b> Cutter<'b> {
             self.element.get(..kept.saturating_add(text.len())).unwrap_or(&[])
         };
         let element = Element::validated(text, offset);
-        if self.unique_keys {
+        if self.strict() {
             unique(element)?;
         }
         if self.silent() { Ok(()) } else { reader.taken(&self.path(), element) }
@@ -446,7 +453,7 @@ impl<'b> Cutter<'b> {
             return Err(Error::internal(Stage::Manifest, "no container is entered"));
         };
         self.keys.release(&level);
-        if level.silent {
+        if !SMALL && level.silent {
             return Ok(());
         }
         let offset = self.lexer.offset().saturating_sub(1);

@@ -89,8 +89,81 @@ impl<'a> Element<'a> {
         Mismatch { offset: self.offset, found: self.kind(), expected }
     }
 
-    fn integer(self) -> Option<Integer> {
-        Integer::of(self.text)
+    /// An unsigned integer, as [`Element::u64`] without the words.
+    #[must_use]
+    pub fn as_u64(self) -> Option<u64> {
+        Integer::of(self.text).and_then(Integer::u64)
+    }
+
+    /// An unsigned integer below 2^32, as [`Element::u32`] without the words.
+    #[must_use]
+    pub fn as_u32(self) -> Option<u32> {
+        self.as_u64().and_then(|n| u32::try_from(n).ok())
+    }
+
+    /// An unsigned integer below 2^8.
+    #[must_use]
+    pub fn as_u8(self) -> Option<u8> {
+        self.as_u64().and_then(|n| u8::try_from(n).ok())
+    }
+
+    /// An integer, as [`Element::i64`] without the words.
+    #[must_use]
+    pub fn as_i64(self) -> Option<i64> {
+        Integer::of(self.text).and_then(Integer::i64)
+    }
+
+    /// An integer that 32 bits hold.
+    #[must_use]
+    pub fn as_i32(self) -> Option<i32> {
+        self.as_i64().and_then(|n| i32::try_from(n).ok())
+    }
+
+    /// A number, as [`Element::f64`] without the words.
+    #[must_use]
+    pub fn as_f64(self) -> Option<f64> {
+        let number = matches!(self.kind(), Kind::Number);
+        let text = Some(self.text).filter(|_| number);
+        let value = match crate::layout::SMALL {
+            true => text.and_then(super::float::read),
+            false => text.and_then(|text| crate::boundary::float(core::str::from_utf8(text).ok()?)),
+        };
+        value.filter(|n| n.is_finite())
+    }
+
+    /// `true`, `false`, `1` or `0`, as [`Element::flag`] without the words.
+    #[must_use]
+    pub fn as_flag(self) -> Option<bool> {
+        match self.text {
+            b"1" | b"true" => Some(true),
+            b"0" | b"false" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// A string, as [`Element::text`] without the words.
+    #[must_use]
+    pub fn as_text(self) -> Option<Text<'a>> {
+        let inside = self.text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
+        inside.map(Text::from_raw)
+    }
+
+    /// The items of an array, as [`Element::items`] without the words.
+    #[must_use]
+    pub fn as_items(self) -> Option<Items<'a>> {
+        matches!(self.kind(), Kind::Array).then(|| Items::new(self.text, self.offset))
+    }
+
+    /// The integers of an array, as [`Element::integers`] without the words.
+    #[must_use]
+    pub fn as_integers(self) -> Option<Integers<'a>> {
+        matches!(self.kind(), Kind::Array).then(|| Integers::new(self.text))
+    }
+
+    /// The fields of an object, as [`Element::fields`] without the words.
+    #[must_use]
+    pub fn as_fields(self) -> Option<Fields<'a>> {
+        matches!(self.kind(), Kind::Object).then(|| Fields::new(self.text, self.offset))
     }
 
     /// An unsigned integer: digits only.
@@ -98,7 +171,7 @@ impl<'a> Element<'a> {
     /// # Errors
     /// Any other kind or spelling, and 2^64 and more.
     pub fn u64(self) -> Got<u64> {
-        self.integer().and_then(Integer::u64).ok_or_else(|| self.mismatch("an unsigned"))
+        self.as_u64().ok_or_else(|| self.mismatch("an unsigned"))
     }
 
     /// An unsigned integer below 2^32.
@@ -106,8 +179,7 @@ impl<'a> Element<'a> {
     /// # Errors
     /// As [`Element::u64`].
     pub fn u32(self) -> Got<u32> {
-        let small = |n| u32::try_from(n).ok();
-        self.integer().and_then(Integer::u64).and_then(small).ok_or_else(|| self.mismatch("a 32-bit uint"))
+        self.as_u32().ok_or_else(|| self.mismatch("a 32-bit uint"))
     }
 
     /// An integer: digits with at most a minus sign.
@@ -115,8 +187,7 @@ impl<'a> Element<'a> {
     /// # Errors
     /// Any other kind or spelling, and what 64 bits do not hold.
     pub fn i64(self) -> Got<i64> {
-        let value = self.integer().and_then(Integer::i64);
-        value.ok_or_else(|| self.mismatch("an integer"))
+        self.as_i64().ok_or_else(|| self.mismatch("an integer"))
     }
 
     /// Any number that a double holds without becoming infinite.
@@ -124,13 +195,7 @@ impl<'a> Element<'a> {
     /// # Errors
     /// Any other kind, `1e999`.
     pub fn f64(self) -> Got<f64> {
-        let number = matches!(self.kind(), Kind::Number);
-        let text = Some(self.text).filter(|_| number);
-        let value = match crate::layout::SMALL {
-            true => text.and_then(super::float::read),
-            false => text.and_then(|text| crate::boundary::float(core::str::from_utf8(text).ok()?)),
-        };
-        value.filter(|n| n.is_finite()).ok_or_else(|| self.mismatch("a number"))
+        self.as_f64().ok_or_else(|| self.mismatch("a number"))
     }
 
     /// `true` or `false`.
@@ -150,11 +215,7 @@ impl<'a> Element<'a> {
     /// # Errors
     /// Anything else.
     pub fn flag(self) -> Got<bool> {
-        match self.text {
-            b"1" => Ok(true),
-            b"0" => Ok(false),
-            _ => self.bool().map_err(|_| self.mismatch("bool, 0 or 1")),
-        }
+        self.as_flag().ok_or_else(|| self.mismatch("bool, 0 or 1"))
     }
 
     /// A string.
@@ -162,8 +223,7 @@ impl<'a> Element<'a> {
     /// # Errors
     /// Any other kind.
     pub fn text(self) -> Got<Text<'a>> {
-        let inside = self.text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
-        inside.map(Text::from_raw).ok_or_else(|| self.mismatch("a string"))
+        self.as_text().ok_or_else(|| self.mismatch("a string"))
     }
 
     /// The items of an array.
@@ -171,10 +231,7 @@ impl<'a> Element<'a> {
     /// # Errors
     /// Any other kind.
     pub fn items(self) -> Got<Items<'a>> {
-        match self.kind() {
-            Kind::Array => Ok(Items::new(self.text, self.offset)),
-            _ => Err(self.mismatch("an array")),
-        }
+        self.as_items().ok_or_else(|| self.mismatch("an array"))
     }
 
     /// The items of an array that should all be integers, read in one go.
@@ -182,10 +239,7 @@ impl<'a> Element<'a> {
     /// # Errors
     /// Any other kind.
     pub fn integers(self) -> Got<Integers<'a>> {
-        match self.kind() {
-            Kind::Array => Ok(Integers::new(self.text)),
-            _ => Err(self.mismatch("an array")),
-        }
+        self.as_integers().ok_or_else(|| self.mismatch("an array"))
     }
 
     /// The fields of an object, in the order of the text.
@@ -193,16 +247,13 @@ impl<'a> Element<'a> {
     /// # Errors
     /// Any other kind.
     pub fn fields(self) -> Got<Fields<'a>> {
-        match self.kind() {
-            Kind::Object => Ok(Fields::new(self.text, self.offset)),
-            _ => Err(self.mismatch("an object")),
-        }
+        self.as_fields().ok_or_else(|| self.mismatch("an object"))
     }
 
     /// The first field of that name (§3: the first match counts); `None` also if this is no object.
     #[must_use]
     pub fn get(self, key: &str) -> Option<Self> {
-        let mut fields = self.fields().ok()?;
+        let mut fields = self.as_fields()?;
         fields.find(|(name, _)| name.is(key.as_bytes())).map(|(_, value)| value)
     }
 }

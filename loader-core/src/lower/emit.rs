@@ -242,7 +242,7 @@ impl<'a, 'm, I: Input> Emit<'a, 'm, I> {
         self.src_target_pairs(&mut kbin)?;
         self.libraries(&mut kbin)?;
         self.carveouts(&mut kbin, subgraph.has_carveouts)?;
-        kbin.fp8_conv_cfg = fp8(subgraph.fp8.as_ref(), &self.subject.policy.fp8);
+        kbin.fp8_conv_cfg = fp8(subgraph.fp8.as_ref(), &self.subject.policy.fp8());
         kbin.cc_streams.num_streams = U64::new(subgraph.num_streams);
         kbin.target = ArchNumber::new(subgraph.target);
         self.blocks()?;

@@ -8,6 +8,7 @@
 
 mod manifest;
 mod profiles;
+mod steps;
 
 pub use manifest::{ManifestInput, PayloadTransfers};
 

@@ -56,7 +56,7 @@ impl Slot<u32> {
         if !self.is_absent() {
             return json::Want::Skip;
         }
-        self.set(if kind == json::Kind::Array { Ok(first) } else { Err(()) });
+        self.set((kind == json::Kind::Array).then_some(first));
         json::Want::Enter
     }
 }
@@ -72,7 +72,7 @@ pub(crate) fn word<T: Copy, const N: usize>(
 
 impl<T: Copy> Slot<T> {
     /// Takes the first value.
-    pub(crate) fn set<E>(&mut self, value: Result<T, E>) {
+    pub(crate) fn set(&mut self, value: Option<T>) {
         if matches!(self, Self::Absent) {
             *self = value.map_or(Self::Wrong, Self::Got);
         }
@@ -123,10 +123,7 @@ impl<'m> Build<'_, 'm> {
 
     /// The same for an element, if it is a string.
     pub(crate) fn keep_string(&mut self, element: Element<'_>) -> Result<Option<Text>, Error> {
-        match element.text() {
-            Ok(text) => self.keep_text(text).map(Some),
-            Err(_) => Ok(None),
-        }
+        element.as_text().map(|text| self.keep_text(text)).transpose()
     }
 
     /// The member `dir` + `/` + `name`, or `name` alone where `dir` is empty.

@@ -38,7 +38,7 @@ pub(super) fn cutter<'b>(memory: &'b mut [u8], limits: &Limits, policy: &Policy)
     let room = usize::try_from(limits.json_string).unwrap_or(KEYS).saturating_add(256).min(KEYS);
     let element = element.get_mut(..most).unwrap_or(&mut []);
     let keys = keys.get_mut(..room).unwrap_or(&mut []);
-    Cutter::of_any(limits, Memory { element, keys }, true, policy.unique_keys)
+    Cutter::of_any(limits, Memory { element, keys }, true, policy.unique_keys())
 }
 
 /// Architecture that `*` means where no host is given: that of the empty string (P).
@@ -90,7 +90,7 @@ fn run_within<'m, P: Payload<'m>>(
 
 fn is_of_the_file(error: &Error) -> bool {
     let other = [ManifestCode::ArenaFull, ManifestCode::Internal].map(Code::Manifest);
-    matches!(error.code, Code::Manifest(_)) && !other.contains(&error.code)
+    matches!(error.code(), Code::Manifest(_)) && !other.contains(&error.code())
 }
 
 #[inline(never)]
@@ -118,7 +118,7 @@ fn hops<'m, P: Payload<'m>>(
     build.subgraph = None;
     link::remotes(build, definitions, graphs)?;
     build.member = Some(id(root.kelf_member.get()));
-    if !build.policy.tooling {
+    if !build.policy.tooling() {
         gate::cores(graphs, build.policy.lnc)?;
     }
     let place = build.arena.alloc_tail::<RootRecord>(1).map_err(full)?;
@@ -262,7 +262,7 @@ fn target(
     match gate::arch(arch, &build.policy) {
         Ok(None) => {}
         Ok(Some(note)) => notes.note(build.placed(note)),
-        Err(error) if build.policy.tooling => build.gate = Some(build.pointed(error).into()),
+        Err(error) if build.policy.tooling() => build.gate = Some(build.pointed(error).into()),
         Err(error) => return Err(error),
     }
     Ok(())

@@ -18,7 +18,8 @@ impl<'m> Ranks<'m> {
         Self { tail, table }
     }
 
-    fn word(&self, at: u32) -> Option<u32> {
+    /// Word `at` of the stored form.
+    pub(crate) fn word(&self, at: u32) -> Option<u32> {
         self.table.get::<U32>(self.tail, at).map(|word| word.get())
     }
 

@@ -175,8 +175,13 @@ impl<'m> Definition<'m> {
     /// All variables by name, in byte order.
     pub fn vars_by_name(&self) -> impl Iterator<Item = Variable<'m>> + use<'m> {
         let definition = *self;
-        let indices = self.var_indices(self.record.by_name).iter();
-        indices.filter_map(move |index| definition.var_at(index.get()))
+        (0..self.var_count()).filter_map(move |order| definition.var_by_order(order))
+    }
+
+    /// The variable at a position of the byte order of names.
+    pub(crate) fn var_by_order(&self, order: u32) -> Option<Variable<'m>> {
+        let index = self.var_indices(self.record.by_name).get(usize::try_from(order).ok()?)?;
+        self.var_at(index.get())
     }
 
     /// Number of `input` variables.
@@ -291,10 +296,17 @@ impl<'m> Definition<'m> {
 
     /// Activation function sets of the `act` engine, in list order.
     pub fn act_sets(&self) -> impl Iterator<Item = ActSet<'m>> + use<'m> {
+        let definition = *self;
+        (0..self.act_set_count()).filter_map(move |index| definition.act_set(index))
+    }
+
+    pub(crate) fn act_set_count(&self) -> u32 {
+        self.engine_record(BlockSource::Engine(Engine::Act)).act_sets.len()
+    }
+
+    pub(crate) fn act_set(&self, index: u32) -> Option<ActSet<'m>> {
         let record = self.engine_record(BlockSource::Engine(Engine::Act));
-        let tail = self.tail;
-        let set = move |index| Some(ActSet::new(tail, record.act_sets.get::<ActSetRecord>(tail, index)?));
-        (0..record.act_sets.len()).filter_map(set)
+        Some(ActSet::new(self.tail, record.act_sets.get::<ActSetRecord>(self.tail, index)?))
     }
 
     /// `dve_tables` of the `dve` engine.
@@ -335,32 +347,47 @@ impl<'m> Definition<'m> {
 
     /// The carve-outs in file order; empty also if the key is absent.
     pub fn carveouts(&self) -> impl Iterator<Item = Carveout> + use<'m> {
-        let (tail, table) = (self.tail, &self.record.carveouts);
-        (0..table.len()).filter_map(move |index| {
-            let record = table.get::<CarveoutRecord>(tail, index)?;
-            Some(Carveout {
-                offset: record.offset.get(),
-                size: record.size.get(),
-                start_partition: record.start_partition.get(),
-                num_partitions: record.num_partitions.get(),
-            })
+        let definition = *self;
+        (0..self.record.carveouts.len()).filter_map(move |index| definition.carveout(index))
+    }
+
+    pub(crate) fn carveout(&self, index: u32) -> Option<Carveout> {
+        let record = self.record.carveouts.get::<CarveoutRecord>(self.tail, index)?;
+        Some(Carveout {
+            offset: record.offset.get(),
+            size: record.size.get(),
+            start_partition: record.start_partition.get(),
+            num_partitions: record.num_partitions.get(),
         })
     }
 
     /// Ucode libraries, in file order.
     pub fn ucode_libs(&self) -> impl Iterator<Item = Library<'m>> + use<'m> {
-        let (tail, record) = (self.tail, self.record);
-        let library = move |index| {
-            let library = record.libraries.get::<LibraryRecord>(tail, index)?;
-            Some(Library::new(tail, &record.functions, library))
-        };
-        (0..record.libraries.len()).filter_map(library)
+        let definition = *self;
+        (0..self.library_count()).filter_map(move |index| definition.library(index))
+    }
+
+    pub(crate) fn library_count(&self) -> u32 {
+        self.record.libraries.len()
+    }
+
+    pub(crate) fn library(&self, index: u32) -> Option<Library<'m>> {
+        let library = self.record.libraries.get::<LibraryRecord>(self.tail, index)?;
+        Some(Library::new(self.tail, &self.record.functions, library))
     }
 
     /// Functions of `ext_isa_ucode_lib_def`, which narrow the runtime's own default library.
     pub fn ext_isa_functions(&self) -> impl Iterator<Item = Function<'m>> + use<'m> {
-        let (tail, table) = (self.tail, &self.record.ext_isa);
-        (0..table.len()).filter_map(move |index| Function::of(tail, table, index))
+        let definition = *self;
+        (0..self.ext_isa_count()).filter_map(move |index| definition.ext_isa_function(index))
+    }
+
+    pub(crate) fn ext_isa_count(&self) -> u32 {
+        self.record.ext_isa.len()
+    }
+
+    pub(crate) fn ext_isa_function(&self, index: u32) -> Option<Function<'m>> {
+        Function::of(self.tail, &self.record.ext_isa, index)
     }
 
     /// `add_lib` of `ext_isa_ucode_lib_def`; `None` if that key is absent.

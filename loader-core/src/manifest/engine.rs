@@ -168,8 +168,16 @@ impl<'m> Library<'m> {
 
     /// Its functions.
     pub fn functions(&self) -> impl Iterator<Item = Function<'m>> + use<'m> {
-        let (tail, table, first) = (self.tail, self.table, self.first);
-        (0..self.count).map_while(move |n| Function::of(tail, table, first.checked_add(n)?))
+        let library = *self;
+        (0..self.count).map_while(move |index| library.function(index))
+    }
+
+    pub(crate) const fn function_count(&self) -> u32 {
+        self.count
+    }
+
+    pub(crate) fn function(&self, index: u32) -> Option<Function<'m>> {
+        Function::of(self.tail, self.table, self.first.checked_add(index)?)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::policy::Policy;
 /// no architecture (R22); a tool that names no host reads it.
 pub(super) fn arch(file: Option<Arch>, policy: &Policy) -> Result<Option<Error>, Error> {
     let Some(file) = file else {
-        let read = policy.tooling && policy.host_arch.is_none();
+        let read = policy.tooling() && policy.host_arch.is_none();
         return if read { Ok(None) } else { Err(fault(ManifestCode::NeuronCoreV1)) };
     };
     let Some(host) = policy.host_arch.filter(|&host| host != file) else { return Ok(None) };

@@ -34,8 +34,8 @@ impl<'a> Info<'a> {
     /// Reads the document; keys that are absent or of another type are `None`.
     #[must_use]
     pub fn read(document: Element<'a>) -> Self {
-        let text = |key| document.get(key).and_then(|value| value.text().ok());
-        let number = |key| document.get(key).and_then(|value| value.u64().ok());
+        let text = |key| document.get(key).and_then(|value| value.as_text());
+        let number = |key| document.get(key).and_then(|value| value.as_u64());
         Self {
             tool_version: text("tool_version"),
             kelp_version: text("kelp_version"),
@@ -49,15 +49,15 @@ impl<'a> Info<'a> {
 
     /// `num_tpb_per_node`, up to the first value that is no unsigned number.
     pub fn num_tpb_per_node(&self) -> impl Iterator<Item = u64> + use<'a> {
-        let items = self.per_node.and_then(|list| list.items().ok());
-        items.into_iter().flatten().map_while(|item| item.u64().ok())
+        let items = self.per_node.and_then(|list| list.as_items());
+        items.into_iter().flatten().map_while(|item| item.as_u64())
     }
 }
 
 /// Multiply-accumulate count of `hlo_stats.json`: `HloMacCount` in real files, else `mac_count` (P).
 #[must_use]
 pub fn mac_count(document: Element<'_>) -> Option<u64> {
-    let key = |key| document.get(key).and_then(|value| value.u64().ok());
+    let key = |key| document.get(key).and_then(|value| value.as_u64());
     key("HloMacCount").or_else(|| key("mac_count"))
 }
 
@@ -74,10 +74,10 @@ pub struct Metric<'a> {
 
 /// The rows of `metrics.json` (an array of objects); what is not a row is passed over.
 pub fn metrics(document: Element<'_>) -> impl Iterator<Item = Metric<'_>> {
-    document.items().ok().into_iter().flatten().filter_map(|row| {
-        let name = row.get("MetricName")?.text().ok()?;
-        let value = row.get("Value")?.f64().ok()?;
-        let unit = row.get("Unit").and_then(|unit| unit.text().ok());
+    document.as_items().into_iter().flatten().filter_map(|row| {
+        let name = row.get("MetricName")?.as_text()?;
+        let value = row.get("Value")?.as_f64()?;
+        let unit = row.get("Unit").and_then(|unit| unit.as_text());
         Some(Metric { name, value, unit })
     })
 }
@@ -145,30 +145,30 @@ impl<'a> TensorMap<'a> {
     pub fn tensors(&self) -> impl Iterator<Item = MappedTensor<'a>> + use<'a> {
         let (root, listed) = (self.root, self.listed);
         let list = move |key, kind| {
-            let items = root.get(key).filter(|_| listed).and_then(|list| list.items().ok());
+            let items = root.get(key).filter(|_| listed).and_then(|list| list.as_items());
             items.into_iter().flatten().filter_map(move |entry| {
-                Some(MappedTensor { name: entry.get("name")?.text().ok()?, kind, entry })
+                Some(MappedTensor { name: entry.get("name")?.as_text()?, kind, entry })
             })
         };
-        let fields = root.fields().ok().filter(|_| !listed).into_iter().flatten();
+        let fields = root.as_fields().filter(|_| !listed).into_iter().flatten();
         let named = fields.map(|(name, entry)| MappedTensor { name, kind: kind(entry), entry });
         named.chain(list("inputs", TensorKind::Input)).chain(list("outputs", TensorKind::Output))
     }
 
     /// The alias pairs, in file order; none in the shape of names to entries.
     pub fn aliases(&self) -> impl Iterator<Item = Alias<'a>> + use<'a> {
-        let items = self.root.get("alias_map").filter(|_| self.listed).and_then(|list| list.items().ok());
+        let items = self.root.get("alias_map").filter(|_| self.listed).and_then(|list| list.as_items());
         items.into_iter().flatten().filter_map(|pair| {
-            let name = |key| pair.get(key).and_then(|name| name.text().ok());
-            let must = pair.get("must_alias").is_some_and(|flag| flag.flag() == Ok(true));
+            let name = |key| pair.get(key).and_then(|name| name.as_text());
+            let must = pair.get("must_alias").is_some_and(|flag| flag.as_flag() == Some(true));
             Some(Alias { input: name("input_name")?, output: name("output_name")?, must })
         })
     }
 }
 
 fn kind(entry: Element<'_>) -> TensorKind {
-    let word = entry.get("kind").and_then(|kind| kind.text().ok());
-    let constant = entry.get("is_const").is_some_and(|flag| flag.flag() == Ok(true));
+    let word = entry.get("kind").and_then(|kind| kind.as_text());
+    let constant = entry.get("is_const").is_some_and(|flag| flag.as_flag() == Some(true));
     match word {
         Some(word) if word.is(b"input") => TensorKind::Input,
         Some(word) if word.is(b"output") => TensorKind::Output,

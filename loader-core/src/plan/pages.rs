@@ -123,7 +123,7 @@ impl<'g> PageTable<'g> {
         let got = match self.grow(device, core, needed, paging) {
             Ok(got) => got,
             Err(error) => {
-                if error.code == DeviceCode::OutOfMemory.into() {
+                if error.code() == DeviceCode::OutOfMemory.into() {
                     full(self.bytes(core));
                 }
                 self.shrink(device, core, had);
@@ -148,7 +148,7 @@ impl<'g> PageTable<'g> {
                 Ok(true) => {}
                 Ok(false) => return Ok(index),
                 Err(error)
-                    if paging.is_contiguous() && error.code == Code::Device(DeviceCode::OutOfMemory) =>
+                    if paging.is_contiguous() && error.code() == Code::Device(DeviceCode::OutOfMemory) =>
                 {
                     return Ok(index);
                 }

@@ -378,10 +378,7 @@ fn claim<'m, D: Device>(
     shortage: &mut Option<Shortage>,
 ) -> Result<Plan<'m>, Error> {
     let policy = request.policy;
-    let planned = |mut error: Error| {
-        error.stage = Stage::Plan;
-        error
-    };
+    let planned = |error: Error| error.of_stage(Stage::Plan);
     let paging = Paging::new(policy.page_size, policy.contiguous_scratchpad).map_err(planned)?;
     let laid = lay_out(drafts, &paging).map_err(planned)?;
     let [needed, ..] = laid.pages;

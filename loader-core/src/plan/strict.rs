@@ -17,7 +17,7 @@ use crate::policy::Policy;
 
 /// Whether everything must be translated to the last bit; else what is not is listed.
 pub(super) fn must_be_exact<D: Device>(policy: &Policy, device: &D) -> bool {
-    policy.strict || !(policy.allow_opaque || device.is_simulated())
+    policy.strict() || !(policy.allow_opaque || device.is_simulated())
 }
 
 fn fault(code: StageCode) -> Error {

@@ -8,7 +8,7 @@ use loader_std::room::{self, Full};
 use std::sync::Arc;
 
 /// Bytes that go to or from a device at a time.
-pub(crate) const PIECE: usize = 1 << 20;
+pub(crate) const PIECE: usize = if cfg!(miri) { 1 << 7 } else { 1 << 20 };
 
 /// Alignment of a tensor's block in device memory.
 const ALIGN: u64 = 64;

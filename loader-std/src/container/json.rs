@@ -1,6 +1,6 @@
 //! The container's part of `inspect --json`, with the keys, types and values that scripts depend on.
 
-use super::survey::{PAYLOAD, Survey};
+use super::survey::{PAYLOAD, Row, Survey};
 use loader_core::container::guard::LncMismatch;
 use loader_core::container::{Header, Lossless, Uuid};
 use loader_core::error::{ContainerCode, Error};
@@ -83,24 +83,24 @@ pub fn digest_json(survey: &Survey) -> Option<Value> {
 /// `table`: the members in byte order of their names.
 #[must_use]
 pub fn table_json(survey: &Survey) -> Value {
-    survey
-        .table
-        .iter()
-        .map(|(name, row)| {
-            let mut member = json!({ "name": text(name), "size": row.size });
-            if let Some(sha256) = &row.sha256 {
-                member["sha256"] = hex(sha256).into();
-            }
-            member
-        })
-        .collect()
+    survey.table.iter().map(|(name, row)| member_json(name, row)).collect()
+}
+
+/// A row of `table`.
+#[must_use]
+pub fn member_json(name: &[u8], row: &Row) -> Value {
+    let mut member = json!({ "name": text(name), "size": row.size });
+    if let Some(sha256) = &row.sha256 {
+        member["sha256"] = hex(sha256).into();
+    }
+    member
 }
 
 /// The runtime's log text of a refusal, with the model name in full where the text has one.
 #[must_use]
 pub fn log(error: &Error, header: Option<&Header>) -> String {
     match header {
-        Some(header) if error.code == ContainerCode::LncMismatch.into() => {
+        Some(header) if error.code() == ContainerCode::LncMismatch.into() => {
             LncMismatch { name: header.name.as_bytes(), host: error.at().a, file: error.at().b }.to_string()
         }
         _ => error.log().to_string(),

@@ -254,7 +254,7 @@ impl Gather {
         outcome: Result<loader_core::container::Summary, Error>,
     ) -> Survey {
         // A header that is longer than its file is no header.
-        let header_refused = |error: &Error| error.code == ContainerCode::HeaderSize.into();
+        let header_refused = |error: &Error| error.code() == ContainerCode::HeaderSize.into();
         let error = outcome.as_ref().err().copied();
         Survey {
             size,

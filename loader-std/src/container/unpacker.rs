@@ -1,5 +1,6 @@
 //! Members in memory, by name, for tools that want some of them.
 
+use super::survey::Survey;
 use crate::file::Buffers;
 use crate::members::kept_name;
 use crate::room;
@@ -10,60 +11,66 @@ use loader_core::policy::Policy;
 use loader_core::source::Source;
 use std::collections::BTreeMap;
 
+/// Reads a whole file and hands out what is in it. Returns its refusal, if it is refused.
+///
+/// # Errors
+/// The source's refusal to be read.
+pub fn read<S: Source>(
+    source: &mut S,
+    buffers: &mut Buffers,
+    policy: &Policy,
+    limits: &Limits,
+    events: &mut impl Events,
+) -> Result<Option<Error>, Error> {
+    let mut work = buffers.workspace();
+    let input = std::mem::take(&mut work.input);
+    let mut reader = Reader::new(source.len(), work, limits, policy, Digesting::of(policy));
+    drive(source, input, &mut reader, events)?;
+    Ok(reader.finish(events).err())
+}
+
 /// Keeps the content of every member whose name is wanted.
 #[derive(Debug)]
 pub struct Unpacker<W> {
     wanted: W,
     /// What was kept; of several members of one name the last.
     pub members: BTreeMap<Vec<u8>, Vec<u8>>,
-    current: Option<Vec<u8>>,
+    /// Remarks, in order; the first [`Survey::MOST_NOTES`].
+    pub notes: Vec<Error>,
+    /// The member that comes, and its bytes.
+    current: Option<(Vec<u8>, u64)>,
 }
 
 impl<W: Fn(&[u8]) -> bool> Unpacker<W> {
     /// Keeps nothing yet.
     pub const fn new(wanted: W) -> Self {
-        Self { wanted, members: BTreeMap::new(), current: None }
-    }
-
-    /// Reads a whole file. Returns its refusal, if it is refused.
-    ///
-    /// # Errors
-    /// The source's refusal to be read.
-    pub fn read<S: Source>(
-        &mut self,
-        source: &mut S,
-        buffers: &mut Buffers,
-        policy: &Policy,
-        limits: &Limits,
-    ) -> Result<Option<Error>, Error> {
-        let mut work = buffers.workspace();
-        let input = std::mem::take(&mut work.input);
-        let mut reader = Reader::new(source.len(), work, limits, policy, Digesting::of(policy));
-        drive(source, input, &mut reader, self)?;
-        Ok(reader.finish(self).err())
+        Self { wanted, members: BTreeMap::new(), notes: Vec::new(), current: None }
     }
 }
 
 impl<W: Fn(&[u8]) -> bool> Events for Unpacker<W> {
     fn entry(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
         let name = entry.table_name().filter(|name| (self.wanted)(name));
-        self.current = name.map(kept_name).transpose()?;
-        if let Some(name) = &self.current {
+        self.current = name.map(kept_name).transpose()?.map(|name| (name, entry.size));
+        if let Some((name, _)) = &self.current {
             self.members.insert(name.clone(), Vec::new());
         }
         Ok(())
     }
 
     fn data(&mut self, _: u64, bytes: &[u8]) -> Result<(), Error> {
-        let Some(name) = &self.current else { return Ok(()) };
+        let Some((name, size)) = &self.current else { return Ok(()) };
         let Some(member) = self.members.get_mut(name) else { return Ok(()) };
-        room::append(member, bytes).map_err(|full| {
-            let full = Error::new(Stage::Unpack, ContainerCode::StoreFull).numbers(full.bytes as u64, 0);
-            full.name(name)
-        })
+        room::append(member, bytes)
+            .map_err(|_| Error::new(Stage::Unpack, ContainerCode::StoreFull).numbers(*size, 0).name(name))
     }
 
     fn end(&mut self) -> Result<(), Error> {
         Ok(())
+    }
+    fn note(&mut self, note: Error) {
+        if self.notes.len() < Survey::MOST_NOTES {
+            self.notes.push(note);
+        }
     }
 }

@@ -79,7 +79,7 @@ impl Memory {
                 Err(refused) if is_full(&refused) && memory.arena.len() < LARGEST => refused,
                 done => return done,
             };
-            memory.enlarge().map_err(|full| refused.but(full.error(refused.stage, ARENA)))?;
+            memory.enlarge().map_err(|full| refused.but(full.error(refused.stage(), ARENA)))?;
         }
     }
 
@@ -160,7 +160,7 @@ impl StreamMemory {
             match (load(&mut memory, sizes), memory.short) {
                 (Err(refused), _) if sizes.grow(&refused) => {}
                 (Err(refused), Some(full)) if is_full(&refused) => {
-                    return Err(refused.but(full.error(refused.stage, ARENA)));
+                    return Err(refused.but(full.error(refused.stage(), ARENA)));
                 }
                 (done, _) => return done,
             }

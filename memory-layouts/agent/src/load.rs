@@ -103,8 +103,8 @@ impl From<Error> for Refused {
 #[inline(never)]
 fn refused(error: Error, table: Option<&MemberTable<'_>>, arena: &Arena<'_>) -> Refused {
     let member = error.at().member.and_then(|id| table?.name_of(id)).unwrap_or(&[]);
-    let full = Error::arena(error.stage, loader_core::arena::ArenaFull { needed: 0, available: 0 });
-    let least = if full.code == error.code {
+    let full = Error::arena(error.stage(), loader_core::arena::ArenaFull { needed: 0, available: 0 });
+    let least = if full.code() == error.code() {
         let needed = usize::try_from(error.at().a).unwrap_or(usize::MAX);
         let available = usize::try_from(error.at().b).unwrap_or(0);
         let size = arena.head_used().saturating_add(arena.tail_used()).saturating_add(arena.available());

@@ -76,7 +76,7 @@ impl<'a> Ladder<'a> {
             assert!(error.id().number == 801, "{error}");
             let number = |n| usize::try_from(n).expect("a size");
             assert!(number(error.at().b) <= arena.available(), "{error}");
-            Full { stage: Some(error.stage), needed: number(error.at().a), available: number(error.at().b) }
+            Full { stage: Some(error.stage()), needed: number(error.at().a), available: number(error.at().b) }
         })
     }
 

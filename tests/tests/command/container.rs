@@ -158,6 +158,110 @@ fn extract_writes_plain_names_only() {
     assert_eq!(std::fs::read_dir(scratch.join("elsewhere")).unwrap().count(), 0);
 }
 
+/// What is below a folder, as paths.
+fn below(folder: &Path) -> Vec<String> {
+    let (mut folders, mut found) = (vec![folder.to_path_buf()], Vec::new());
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path.clone());
+            }
+            found.push(path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned());
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_name_that_cannot_be_written_keeps_no_other_away() {
+    let scratch = Scratch::new("clash");
+    let long = "n".repeat(300);
+    let mut tar = Tar::new();
+    tar.file("a", b"1").file("a/b", b"2").file("c/d", b"4").file("a", b"5");
+    tar.pax(&[("path", long.as_bytes())]).file("n", b"3");
+    std::fs::write(scratch.join("f.neff"), File::raw(tar.finish()).bytes()).unwrap();
+    let out = scratch.join("out");
+    let mut words = arguments(&["extract", "--json"], &[&scratch.join("f.neff")]);
+    words.extend(["-C".into(), out.as_os_str().to_owned()]);
+    let output = run(words);
+    let answer = document(&output);
+    assert_eq!((status(&output), answer["members"].as_u64()), (2, Some(2)), "{answer}");
+    let failed: Vec<&str> =
+        answer["failed"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(failed, ["a/b", long.as_str()]);
+    assert_eq!(below(&out), ["a", "c", "c/d"], "nothing waits there any more");
+    assert_eq!(std::fs::read(out.join("a")).unwrap(), b"5", "the last of a name");
+}
+
+#[test]
+fn a_file_that_is_refused_at_its_end_leaves_nothing() {
+    let scratch = Scratch::new("refused-late");
+    let mut tar = Tar::new();
+    tar.file("a", vec![1; 100_000]).file("b", b"2");
+    let bytes = tar.finish();
+    // Without the end of `b`.
+    let cut = File::raw(bytes[..bytes.len() - 1024 - 512].to_vec()).bytes();
+    std::fs::write(scratch.join("f.neff"), cut).unwrap();
+    let out = scratch.join("new/out");
+    let mut words = arguments(&["extract"], &[&scratch.join("f.neff")]);
+    words.extend(["-C".into(), out.as_os_str().to_owned()]);
+    assert_eq!(status(&run(words)), 1);
+    assert!(!out.exists());
+}
+
+#[test]
+fn no_link_turns_the_way_aside_while_it_is_gone() {
+    let scratch = Scratch::new("aside");
+    let (out, outside) = (scratch.join("out"), scratch.join("outside"));
+    let mut tar = Tar::new();
+    for number in 0..300 {
+        tar.file(format!("sg00/{number}"), b"x");
+    }
+    let file = scratch.join("f.neff");
+    std::fs::write(&file, File::raw(tar.finish()).bytes()).unwrap();
+    std::fs::create_dir(&outside).unwrap();
+    for _ in 0..20 {
+        std::fs::create_dir_all(out.join("sg00")).unwrap();
+        std::os::unix::fs::symlink(&outside, out.join("link")).unwrap();
+        let mut words = arguments(&["extract"], &[&file]);
+        words.extend(["-C".into(), out.as_os_str().to_owned()]);
+        let extract = std::thread::spawn(move || run(words));
+        while !extract.is_finished() {
+            for (from, to) in [("sg00", "x"), ("link", "sg00"), ("sg00", "link"), ("x", "sg00")] {
+                // The command may have made a folder in the gap.
+                drop(std::fs::rename(out.join(from), out.join(to)));
+            }
+        }
+        assert!(matches!(status(&extract.join().unwrap()), 0 | 2));
+        assert_eq!(below(&outside), [""; 0]);
+        std::fs::remove_dir_all(&out).unwrap();
+    }
+}
+
+#[test]
+fn a_digest_that_does_not_fit_is_remarked_on_by_every_tool() {
+    let scratch = Scratch::new("digest");
+    let mut file = std::fs::read(fixture("sunda-1core")).unwrap();
+    file[0xAC] ^= 1;
+    let path = scratch.join("f.neff");
+    std::fs::write(&path, file).unwrap();
+    let name = path.to_str().unwrap();
+    let (out, packed) = (scratch.join("out"), scratch.join("packed.neff"));
+    for words in [
+        vec!["members", name],
+        vec!["cat", name, "neff.json"],
+        vec!["extract", name, "-C", out.to_str().unwrap()],
+        vec!["pack", name, packed.to_str().unwrap()],
+    ] {
+        let output = run(words.iter().map(OsString::from));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("W711"), "{words:?}: {said}");
+        assert_eq!(status(&output), 0, "{words:?}");
+    }
+}
+
 /// A carrier: odd bytes, a fixture, a false header, another fixture, more bytes.
 fn carrier() -> (Vec<u8>, [(usize, usize); 2]) {
     let first = std::fs::read(fixture("sunda-1core")).unwrap();

@@ -1,6 +1,5 @@
 //! `neffload pack` of files: the same model comes out, and what was there stays until it does.
 
-use loader_std::pack::tree::collect;
 use neffload_tests::command::{Scratch, document, neffload, run, status};
 use neffload_tests::container::File;
 use neffload_tests::container::tar::Tar;
@@ -110,10 +109,10 @@ fn what_led_to_the_old_file_leads_to_the_new_one() {
     assert!(!fs::metadata("/dev/full").unwrap().is_file());
 }
 
-/// Runs a command that may write files of two of the shell's blocks, 1 or 2 KiB, and is told so instead of ended.
+/// Runs a command that may write files of two of the shell's blocks, 1 or 2 KiB.
 fn cramped(words: &[&str], file: &Path, more: &[&Path]) -> i32 {
     let mut command = Command::new("sh");
-    command.args(["-c", "trap '' XFSZ; ulimit -f 2; exec \"$@\"", "sh"]).arg(neffload().get_program());
+    command.args(["-c", "ulimit -f 2; exec \"$@\"", "sh"]).arg(neffload().get_program());
     status(&command.args(words).arg(file).args(more).output().unwrap())
 }
 
@@ -128,15 +127,8 @@ fn a_full_disk_leaves_no_part_of_a_file() {
     assert_eq!(cramped(&["report"], &file, &[flag, &out]), 2);
     assert_eq!(fs::read_to_string(&out).unwrap(), "old");
     assert_eq!(cramped(&["extract"], &file, &[Path::new("--neff"), &scratch.join("cut.neff")]), 2);
-    let (members, whole) = (scratch.join("members"), scratch.join("whole"));
+    let members = scratch.join("members");
     assert_eq!(cramped(&["extract"], &file, &[Path::new("-C"), &members]), 2);
-    assert_eq!(status(&run(["extract".as_ref(), file.as_os_str(), "-C".as_ref(), whole.as_os_str()])), 0);
-    assert_eq!(fs::read_dir(scratch.join(".")).unwrap().count(), 3);
-    let mut written = 0;
-    for member in collect(&members).unwrap() {
-        let other = whole.join(member.path.strip_prefix(&members).unwrap());
-        assert_eq!(fs::read(&member.path).unwrap(), fs::read(other).unwrap(), "{}", member.path.display());
-        written += 1;
-    }
-    assert!(written > 0, "the small members before the one that did not fit");
+    assert!(!members.exists(), "nor the small members before the one that did not fit");
+    assert_eq!(fs::read_dir(scratch.join(".")).unwrap().count(), 1);
 }

@@ -2,6 +2,8 @@
 
 use neffload_tests::build::edit_json;
 use neffload_tests::command::{Scratch, document, neffload, run, status};
+use neffload_tests::container::File;
+use neffload_tests::container::tar::Tar;
 use neffload_tests::fixture;
 use neffload_tests::fixtures::named;
 use std::ffi::OsStr;
@@ -86,5 +88,76 @@ fn little_memory_is_an_answer_and_never_a_signal() {
             worked.push(status(&output) == 0);
         }
         assert!(worked[9..].iter().all(|worked| *worked), "{arguments:?}: {worked:?}");
+    }
+}
+
+/// Headers that pass every look at them, each in front of what is no archive.
+fn false_headers(count: usize) -> Vec<u8> {
+    let mut one = vec![0; 1040];
+    (one[0], one[9], one[24], one[16]) = (2, 4, 1, 200);
+    one[1024..1027].copy_from_slice(&[0x1F, 0x8B, 8]);
+    let mut all = one.repeat(count);
+    all.extend([0; 512]);
+    all
+}
+
+#[test]
+fn what_is_found_does_not_fill_the_memory() {
+    let scratch = Scratch::new("false");
+    let (few, many) = (scratch.join("few"), scratch.join("many"));
+    fs::write(&few, false_headers(10)).unwrap();
+    fs::write(&many, false_headers(20_000)).unwrap();
+    for form in [&["find"][..], &["find", "--json"]] {
+        let words = |path| -> Vec<&OsStr> { form.iter().map(OsStr::new).chain([path]).collect() };
+        let works = |kib: &u64| status(&limited(*kib, &words(few.as_os_str()))) == 0;
+        let least = (8..).map(|mib| mib << 10).find(works).unwrap();
+        let output = limited(least + (2 << 10), &words(many.as_os_str()));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(status(&output), 0, "{form:?} in {least} KiB: {said}");
+        assert!(output.stdout.len() > 500_000);
+    }
+}
+
+#[test]
+fn a_member_too_many_is_an_answer() {
+    let scratch = Scratch::new("many");
+    let path = scratch.join("many.neff");
+    let mut tar = Tar::new();
+    for number in 0..60_000 {
+        tar.file(format!("m{number}"), b"");
+    }
+    fs::write(&path, File::raw(tar.finish()).bytes()).unwrap();
+    for form in [&["members"][..], &["members", "--json"]] {
+        let words: Vec<&OsStr> = form.iter().map(OsStr::new).chain([path.as_os_str()]).collect();
+        for mib in [12, 14, 16, 18, 20, 24, 28, 32, 40, 64] {
+            let output = limited(mib << 10, &words);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(matches!(status(&output), 0..=2), "{form:?} in {mib} MiB: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_an_error_of_the_write() {
+    let scratch = Scratch::new("fsize");
+    let path = scratch.join("large.neff");
+    let mut tar = Tar::new();
+    tar.file("neff.json", vec![7; 3 << 20]);
+    fs::write(&path, File::raw(tar.finish()).bytes()).unwrap();
+    let name = path.to_str().unwrap();
+    let (out, cut, packed) = (scratch.join("out"), scratch.join("cut"), scratch.join("packed"));
+    for (words, made) in [
+        (vec!["extract", name, "-C", out.to_str().unwrap()], &out),
+        (vec!["extract", name, "--neff", cut.to_str().unwrap()], &cut),
+        (vec!["pack", "--uncompressed", name, packed.to_str().unwrap()], &packed),
+    ] {
+        let script = "ulimit -f 100; exec \"$@\"";
+        let mut command = Command::new("sh");
+        command.args(["-c", script, "sh"]).arg(neffload().get_program()).args(&words);
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(status(&output), 2, "{words:?}: {said}");
+        assert!(said.contains("too large"), "{said}");
+        assert!(!made.exists(), "{words:?}");
     }
 }

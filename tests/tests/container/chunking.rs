@@ -158,6 +158,32 @@ fn names_and_refusal(file: &[u8], piece: usize) -> (Vec<String>, String) {
     (names.0, format!("{} {}", error.id(), error.at().offset.unwrap_or(0)))
 }
 
+/// What an outer layer loses within its first window was needed to open the archive, however long the inner one is
+/// (container.md §9.3).
+#[test]
+fn an_outer_window_that_is_lost_opens_nothing() {
+    let archive = [tar::base().finish(), vec![0; 300_000]].concat();
+    let inner = gzip(&archive);
+    assert!(inner.len() < 10_000);
+    let whole = gzip(&inner);
+    let long = gzip_level(&tar::base().file("long", filler(3, 200_000)).finish(), 0);
+    for (payload, refusal) in [
+        (damaged_after(&inner), "C303"),
+        (whole[..whole.len() - 8].to_vec(), "C305"),
+        (whole[..whole.len() - 3].to_vec(), "C305"),
+        (whole[..whole.len() - 9].to_vec(), "C304"),
+        // The inner layer's first window needs two outer ones.
+        (gzip_level(&long, 0)[..150_000].to_vec(), "C402"),
+        (gzip_level(&long, 0)[..100_000].to_vec(), "C304"),
+    ] {
+        let file = File::new(2, payload).bytes();
+        for piece in [1, 64, 4096, usize::MAX] {
+            let said = names_and_refusal(&file, piece).1;
+            assert!(said.starts_with(refusal), "{said}, not {refusal}, in pieces of {piece}");
+        }
+    }
+}
+
 /// Found by fuzzing: what lies before damage was delivered or not, depending on the pieces.
 #[test]
 fn what_lies_before_damage_is_delivered_in_any_pieces() {

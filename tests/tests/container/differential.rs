@@ -83,7 +83,7 @@ fn verdict(survey: &Survey) -> Value {
             "accepted": false,
             "status": error.status().number(),
             "status_name": error.status().name(),
-            "stage": error.stage.name(),
+            "stage": error.stage().name(),
             "log": log(error, survey.header.as_ref()),
         }),
     }

@@ -155,7 +155,7 @@ fn container_c114() {
     let mut damaged = file.clone();
     damaged[1100] ^= 1;
     let error = load(&damaged).unwrap_err();
-    assert_eq!((error.stage, error.status().number()), (Stage::Unpack, 2));
+    assert_eq!((error.stage(), error.status().number()), (Stage::Unpack, 2));
     assert_eq!(runtime.cores_in_use(), 0);
     assert_eq!(load(&file).unwrap(), (0, 4));
 }
@@ -263,7 +263,7 @@ fn container_c117() {
         });
         host.wait_for_creator();
         assert_eq!(host.load(&file), (Role::Independent { waited: true }, 4));
-        assert_eq!(creator.join().unwrap().stage, Stage::Unpack);
+        assert_eq!(creator.join().unwrap().stage(), Stage::Unpack);
     });
     assert_eq!(host.parses(), 2);
 }

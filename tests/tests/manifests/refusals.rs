@@ -105,7 +105,13 @@ fn every_refusal_has_its_code() {
         ("E382", vec![remove(POOL, "/dma/0/desc")]),
         ("E339", vec![set(DEF, "/dma_queue/q/queue_instances", json!(["a", "b", "a"]))]),
         ("E339", vec![set(DEF, "/dma_queue/q/queue_instances", json!(["r1"]))]),
-        ("E339", vec![set(DEF, "/dma_queue/q/queue_instances", json!(["q", "r"])), remove(DEF, "/dma_queue/r/queue_instances")]),
+        (
+            "E339",
+            vec![
+                set(DEF, "/dma_queue/q/queue_instances", json!(["q", "r"])),
+                remove(DEF, "/dma_queue/r/queue_instances"),
+            ],
+        ),
         ("E390", vec![set(DEF, "/replica_groups", json!([[[0], 1]]))]),
         ("E390", vec![set(DEF, "/src_target_pairs", json!([[[0, 1, 2]]]))]),
         ("E390", vec![set(DEF, "/replica_groups", json!([[[[0]]]]))]),

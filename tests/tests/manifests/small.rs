@@ -147,7 +147,7 @@ pub(crate) fn changed(ops: &[Value]) -> Tree {
 
 /// A refusal says where, what was expected, and the runtime's number.
 pub(crate) fn complete(error: &Error, text: &str) {
-    let Code::Manifest(code) = error.code else { return };
+    let Code::Manifest(code) = error.code() else { return };
     // Without `neff.json` there is no document to point into, and memory runs out anywhere.
     let nowhere = code == ManifestCode::GraphMissing || code == ManifestCode::ArenaFull;
     assert!(nowhere || error.at().member.is_some(), "no member: {text}");

@@ -16,7 +16,7 @@ fn clean(loader: &Loader<HostSim>, at: &str) {
 /// A refusal names stage, core and status of the operation that failed.
 fn reported(error: &Error, point: Point, status: u32, at: &str) {
     let stage = if point.alloc { Stage::Plan } else { Stage::Stage };
-    assert_eq!(error.stage, stage, "{at}: {error}");
+    assert_eq!(error.stage(), stage, "{at}: {error}");
     assert_eq!(error.at().subgraph.map(usize::from), Some(point.core), "{at}: {error}");
     assert_eq!(error.status().number(), status, "{at}: {error}");
 }

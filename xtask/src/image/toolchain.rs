@@ -7,12 +7,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Flags of every image.
-const FLAGS: [&str; 8] = [
+const FLAGS: [&str; 12] = [
     "-Zemit-stack-sizes",
     // Records are copied whole instead of field by field, which is a tenth of the code.
     "-Zmir-enable-passes=-ScalarReplacementOfAggregates",
     "-Crelocation-model=static",
     "-Cforce-unwind-tables=no",
+    // Short jump tables are longer than the comparisons that they save; what is computed early, or kept for a second
+    // use, takes a register that is then put on the stack and taken back.
+    "-Cllvm-args=-min-jump-table-entries=16",
+    "-Cllvm-args=-disable-machine-licm",
+    "-Cllvm-args=-disable-machine-cse",
+    "-Cllvm-args=-split-spill-mode=size",
     // A panic says nothing, so nobody reads where it was.
     "-Zlocation-detail=none",
     "-Zfmt-debug=none",

@@ -96,6 +96,8 @@ pub struct Layer<I: ?Sized = Oxide> {
     consumed: u64,
     /// How many of them it took to begin the decoding window that `out` lies in.
     needed: u64,
+    /// How many it took to see that the first window is complete; 0 while it is not.
+    first: u64,
     members: u32,
     trailer: Option<Trailer>,
     after: bool,
@@ -121,6 +123,7 @@ macro_rules! at_rest {
             limit: u64::MAX,
             consumed: 0,
             needed: 0,
+            first: 0,
             members: 0,
             trailer: None,
             after: false,
@@ -150,7 +153,7 @@ impl<I: Inflate + ?Sized> Layer<I> {
         self.fault = None;
         self.out = 0;
         self.limit = limit;
-        (self.consumed, self.needed) = (0, 0);
+        (self.consumed, self.needed, self.first) = (0, 0, 0);
         self.members = 0;
         self.trailer = None;
         self.after = false;
@@ -196,6 +199,15 @@ impl<I: Inflate + ?Sized> Layer<I> {
         if self.ended() { self.consumed } else { self.needed }
     }
 
+    /// The same for the first window; `None` while it is not complete.
+    pub(crate) const fn needed_first(&self) -> Option<u64> {
+        match (self.first, self.ended()) {
+            (0, true) => Some(self.consumed),
+            (0, false) => None,
+            (first, _) => Some(first),
+        }
+    }
+
     /// The next stage took `count` bytes.
     pub(crate) fn taken(&mut self, count: usize) {
         self.start = self.start.saturating_add(count).min(self.end);
@@ -238,6 +250,9 @@ impl<I: Inflate + ?Sized> Layer<I> {
         self.consumed = self.consumed.saturating_add(u64::try_from(used).unwrap_or(0));
         if crate::bytes::pieces(before, WINDOW) != crate::bytes::pieces(self.out, WINDOW) {
             self.needed = self.consumed;
+        }
+        if before <= WINDOW && self.out > WINDOW {
+            self.first = self.consumed;
         }
         used
     }

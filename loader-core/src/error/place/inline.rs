@@ -1,18 +1,33 @@
 //! The place in the error itself.
 
-use crate::error::At;
+use crate::error::{At, Code, Stage};
 
-#[derive(Clone, Copy)]
-pub(in crate::error) struct Place(At);
+/// What an error is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::error) struct Kept {
+    stage: Stage,
+    code: Code,
+    at: At,
+}
 
-impl Place {
-    pub(in crate::error) const NOWHERE: Self = Self(At::NOWHERE);
-
-    pub(in crate::error) const fn get(self) -> At {
-        self.0
+impl Kept {
+    pub(in crate::error) const fn new(stage: Stage, code: Code) -> Self {
+        Self { stage, code, at: At::NOWHERE }
     }
 
-    pub(super) const fn put(&mut self, at: &At) {
-        self.0 = *at;
+    pub(in crate::error) const fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    pub(in crate::error) const fn code(&self) -> Code {
+        self.code
+    }
+
+    pub(in crate::error) const fn at(&self) -> At {
+        self.at
+    }
+
+    pub(in crate::error) const fn put(&mut self, at: &At) {
+        self.at = *at;
     }
 }

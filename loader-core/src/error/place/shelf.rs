@@ -5,8 +5,9 @@
 //! that was given out again finds nowhere, not another error's place, until all 255 tickets have gone round. Slots are
 //! words of atomics: threads that share the shelf each take slots of their own.
 
-use crate::error::{At, Name};
+use crate::error::{At, Code, ContainerCode, Name, Stage};
 use crate::source::MemberId;
+use core::num::NonZeroU32;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -51,19 +52,79 @@ const NAME2_CUT: u8 = 32;
 static SHELF: [[AtomicU32; WORDS]; SLOTS] = [const { [const { AtomicU32::new(0) }; WORDS] }; SLOTS];
 static NEXT: AtomicU8 = AtomicU8::new(0);
 
+/// What an error is: a number, so that a result without a value is a number, too. Its bytes, the least first, are the
+/// ticket of its place, the code's row and layer, and the stage from 1 on.
+#[derive(Clone, Copy)]
+pub(in crate::error) struct Kept(NonZeroU32);
+
+impl Kept {
+    const fn of([ticket, row, layer, stage]: [u8; 4]) -> Self {
+        match NonZeroU32::new(u32::from_le_bytes([ticket, row, layer, stage])) {
+            Some(word) => Self(word),
+            None => Self(NonZeroU32::MIN),
+        }
+    }
+
+    const fn bytes(self) -> [u8; 4] {
+        self.0.get().to_le_bytes()
+    }
+
+    #[allow(clippy::as_conversions, reason = "the number of a variant, below 8")]
+    #[allow(clippy::arithmetic_side_effects, reason = "the same")]
+    #[inline(always)]
+    pub(in crate::error) const fn new(stage: Stage, code: Code) -> Self {
+        let [layer, row] = code.numbers();
+        Self::of([0, row, layer, stage as u8 + 1])
+    }
+
+    pub(in crate::error) fn stage(self) -> Stage {
+        let [.., stage] = self.bytes();
+        let known = Stage::ALL.get(usize::from(stage).saturating_sub(1));
+        known.copied().unwrap_or(Stage::Tool)
+    }
+
+    #[inline(never)]
+    pub(in crate::error) fn code(self) -> Code {
+        let [_, row, layer, _] = self.bytes();
+        Code::numbered([layer, row]).unwrap_or(Code::Container(ContainerCode::Internal))
+    }
+
+    pub(in crate::error) fn at(self) -> At {
+        let [ticket, ..] = self.bytes();
+        Place(ticket).get()
+    }
+
+    pub(in crate::error) fn put(&mut self, at: &At) {
+        let [ticket, row, layer, stage] = self.bytes();
+        let mut place = Place(ticket);
+        place.put(at);
+        *self = Self::of([place.0, row, layer, stage]);
+    }
+}
+
+impl PartialEq for Kept {
+    fn eq(&self, other: &Self) -> bool {
+        let ([_, own @ ..], [_, others @ ..]) = (self.bytes(), other.bytes());
+        own == others && self.at() == other.at()
+    }
+}
+
+impl Eq for Kept {}
+
 /// The ticket of a slot; 0 is nowhere.
 #[derive(Clone, Copy)]
-pub(in crate::error) struct Place(u8);
+struct Place(u8);
 
 impl Place {
-    pub(in crate::error) const NOWHERE: Self = Self(0);
+    #[cfg(test)]
+    const NOWHERE: Self = Self(0);
 
     fn slot(self) -> Option<&'static [AtomicU32; WORDS]> {
         SHELF.get(usize::from(self.0) % SLOTS)
     }
 
     #[inline(never)]
-    pub(in crate::error) fn get(self) -> At {
+    fn get(self) -> At {
         let mut words = [U32::ZERO; WORDS];
         let Some(slot) = self.slot().filter(|_| self.0 != 0) else { return At::NOWHERE };
         for (word, kept) in words.iter_mut().zip(slot) {
@@ -76,7 +137,7 @@ impl Place {
     }
 
     #[inline(never)]
-    pub(super) fn put(&mut self, at: &At) {
+    fn put(&mut self, at: &At) {
         while self.0 == 0 {
             self.0 = NEXT.fetch_add(1, Ordering::Relaxed);
         }
@@ -132,14 +193,24 @@ impl Record {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, SLOTS};
-    use crate::error::{At, Name};
+    use super::{Kept, Place, SLOTS};
+    use crate::error::{At, Code, Name, Stage};
     use crate::source::MemberId;
 
     fn placed(at: &At) -> Place {
         let mut place = Place::NOWHERE;
         place.put(at);
         place
+    }
+
+    #[test]
+    fn a_number_holds_every_stage_and_code() {
+        for code in Code::all() {
+            for stage in Stage::ALL {
+                let kept = Kept::new(stage, code);
+                assert_eq!((kept.stage(), kept.code()), (stage, code));
+            }
+        }
     }
 
     /// One test, because all share the shelf.

@@ -1,6 +1,7 @@
 //! The manifests of S2 as working sets.
 
 use super::profiles::{PROFILE_BYTES, Profiles, cutter};
+use super::steps::Steps;
 use super::{
     ActSetIn, BlobIn, CarveoutIn, DetailIn, DveIn, FileIn, FunctionIn, Input, LibraryIn, LowerSink, QueueIn,
     RankStep, Subgraph, Transfers, VarIn,
@@ -12,11 +13,10 @@ use crate::limits::Limits;
 use crate::lower::record::{CarveoutType, RingType};
 use crate::manifest::{
     self, Block, BlockAt, BlockSink, BlockSource, Carveout, Definition, Detail, Function, Library, Manifest,
-    Queue, Ranks, Role, Totals, Transfer, Variable,
+    Queue, Role, Totals, Transfer, Variable,
 };
 use crate::source::{MemberId, Payload};
 use core::cell::RefCell;
-use core::iter::once;
 
 /// The parsed manifests with the member table that knows how long each blob is.
 #[derive(Clone, Copy, Debug)]
@@ -103,16 +103,6 @@ fn function_in(function: Function<'_>) -> FunctionIn<'_> {
     FunctionIn { name: function.name, opcode: function.opcode, sub_opcode: function.sub_opcode }
 }
 
-/// The steps through three-level arrays. `[[]]` is one group without subgroups (lowering.md §2.10).
-fn steps(ranks: Option<Ranks<'_>>) -> impl Iterator<Item = RankStep> {
-    let sets = ranks.into_iter().flat_map(|ranks| ranks.iter());
-    sets.flat_map(|set| {
-        let groups = set.iter();
-        let inner = groups.flat_map(|group| once(RankStep::Subgroup).chain(group.iter().map(RankStep::Rank)));
-        once(RankStep::Group).chain(inner)
-    })
-}
-
 impl<'m> Input for ManifestInput<'m> {
     fn subgraphs(&self) -> u32 {
         self.manifest.graph_count()
@@ -146,7 +136,8 @@ impl<'m> Input for ManifestInput<'m> {
     }
 
     fn vars(&self, sg: u32) -> impl Iterator<Item = VarIn<'_>> {
-        self.definition(sg).into_iter().flat_map(|definition| definition.vars_by_name()).map(var_in)
+        let definition = self.definition(sg);
+        (0..self.var_count(sg)).filter_map(move |order| definition?.var_by_order(order).map(var_in))
     }
 
     fn list(&self, sg: u32, var_id: u32) -> impl Iterator<Item = u32> {
@@ -155,11 +146,13 @@ impl<'m> Input for ManifestInput<'m> {
             Some(Detail::List { ids } | Detail::DgeTable { ids }) => Some(ids),
             _ => None,
         };
-        ids.into_iter().flat_map(|ids| ids.iter())
+        (0..ids.map_or(0, |ids| ids.len())).filter_map(move |at| ids?.get(at))
     }
 
     fn queues(&self, sg: u32) -> impl Iterator<Item = QueueIn<'_>> {
-        self.definition(sg).into_iter().flat_map(|definition| definition.queues()).map(queue_in)
+        let definition = self.definition(sg);
+        let count = definition.map_or(0, |definition| definition.queue_count());
+        (0..count).filter_map(move |index| definition?.queue(index).map(queue_in))
     }
 
     fn instance_name(&self, sg: u32, queue: u32, instance: u32) -> Option<&[u8]> {
@@ -190,35 +183,44 @@ impl<'m> Input for ManifestInput<'m> {
     }
 
     fn act_sets(&self, sg: u32) -> impl Iterator<Item = ActSetIn<'_>> {
-        let sets = self.definition(sg).into_iter().flat_map(|definition| definition.act_sets());
-        sets.map(|set| ActSetIn { name: set.name, bkt: self.blob(set.bkt), ctl: self.blob(set.ctrl) })
+        let definition = self.definition(sg);
+        let count = definition.map_or(0, |definition| definition.act_set_count());
+        (0..count).filter_map(move |index| {
+            let set = definition?.act_set(index)?;
+            Some(ActSetIn { name: set.name, bkt: self.blob(set.bkt), ctl: self.blob(set.ctrl) })
+        })
     }
 
     fn carveouts(&self, sg: u32) -> impl Iterator<Item = CarveoutIn> {
-        self.definition(sg).into_iter().flat_map(|definition| definition.carveouts()).map(carveout_in)
+        let definition = self.definition(sg);
+        let count = definition.and_then(|definition| definition.carveout_count()).unwrap_or(0);
+        (0..count).filter_map(move |index| definition?.carveout(index).map(carveout_in))
     }
 
     fn replica_groups(&self, sg: u32) -> impl Iterator<Item = RankStep> {
-        steps(self.definition(sg).and_then(|definition| definition.replica_groups()))
+        Steps::new(self.definition(sg).and_then(|definition| definition.replica_groups()))
     }
 
     fn src_target_pairs(&self, sg: u32) -> impl Iterator<Item = RankStep> {
-        steps(self.definition(sg).and_then(|definition| definition.src_target_pairs()))
+        Steps::new(self.definition(sg).and_then(|definition| definition.src_target_pairs()))
     }
 
     fn libraries(&self, sg: u32) -> impl Iterator<Item = LibraryIn<'_>> {
-        let libraries =
-            move || self.definition(sg).into_iter().flat_map(|definition| definition.ucode_libs());
+        let definition = self.definition(sg);
+        let count = definition.map_or(0, |definition| definition.library_count());
         // Few libraries: each step looks for the next name, and equal names stay in file order.
-        let key = |item: &(u32, Library<'m>)| (item.1.name, item.0);
-        let mut last = None;
+        let mut last: Option<(&[u8], u32)> = None;
         core::iter::from_fn(move || {
-            let next = (0..)
-                .zip(libraries())
-                .filter(|item| last.is_none_or(|last| key(item) > last))
-                .min_by_key(key)?;
-            last = Some(key(&next));
-            Some(next)
+            let mut next: Option<(u32, Library<'m>)> = None;
+            for index in 0..count {
+                let library = definition?.library(index)?;
+                let behind = last.is_none_or(|last| (library.name, index) > last);
+                if behind && next.is_none_or(|(_, next)| library.name < next.name) {
+                    next = Some((index, library));
+                }
+            }
+            last = next.map(|(index, library)| (library.name, index));
+            next
         })
         .map(|(index, library)| LibraryIn {
             name: library.name,
@@ -232,13 +234,15 @@ impl<'m> Input for ManifestInput<'m> {
     }
 
     fn functions(&self, sg: u32, library: u32) -> impl Iterator<Item = FunctionIn<'_>> {
-        let at = usize::try_from(library).unwrap_or(usize::MAX);
-        let libraries = self.definition(sg).into_iter().flat_map(|definition| definition.ucode_libs());
-        libraries.skip(at).take(1).flat_map(|library| library.functions()).map(function_in)
+        let library = self.definition(sg).and_then(|definition| definition.library(library));
+        let count = library.map_or(0, |library| library.function_count());
+        (0..count).filter_map(move |index| library?.function(index).map(function_in))
     }
 
     fn ext_isa(&self, sg: u32) -> impl Iterator<Item = FunctionIn<'_>> {
-        self.definition(sg).into_iter().flat_map(|definition| definition.ext_isa_functions()).map(function_in)
+        let definition = self.definition(sg);
+        let count = definition.map_or(0, |definition| definition.ext_isa_count());
+        (0..count).filter_map(move |index| definition?.ext_isa_function(index).map(function_in))
     }
 }
 

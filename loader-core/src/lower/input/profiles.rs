@@ -78,7 +78,7 @@ impl<S: LowerSink> Profiles<'_, '_, '_, Shared<'_, '_, S>> {
                 .try_for_each(|(sg, set)| sink.with(|sink| sink.profile(sg, set, index, profile)))
         };
         match run(cutter, &mut Reading { draft, give: &mut give }) {
-            Err(error) if error.stage != Stage::Lower => self.note(id, Some(&error)),
+            Err(error) if error.stage() != Stage::Lower => self.note(id, Some(&error)),
             other => return other,
         }
         Ok(())
@@ -174,10 +174,10 @@ words! {
 
 /// Puts a value into its field; `None` if the field cannot hold it.
 fn set(profile: &mut ActProfile, key: &[u8], value: Element<'_>) -> Option<()> {
-    let byte = || u8::try_from(value.u64().ok()?).ok();
+    let byte = || u8::try_from(value.as_u64()?).ok();
     let word = || {
-        let signed = || i32::try_from(value.i64().ok()?).ok().map(i32::cast_unsigned);
-        value.u32().ok().or_else(signed).map(U32::new)
+        let signed = || i32::try_from(value.as_i64()?).ok().map(i32::cast_unsigned);
+        value.as_u32().or_else(signed).map(U32::new)
     };
     match Field::of(key) {
         Field::FuncId => profile.func_id = word()?,

@@ -61,7 +61,7 @@ impl<'a, I: Input> Subject<'a, I> {
 
     /// The default library, where the host supplies one for this architecture.
     pub(crate) fn default_library(&self) -> Option<&'static DefaultLibrary> {
-        self.policy.default_library.filter(|library| Some(library.arch) == self.arch())
+        self.policy.default_library().filter(|library| Some(library.arch) == self.arch())
     }
 
     /// Whether the definition keeps a function of the default library.

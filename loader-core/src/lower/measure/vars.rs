@@ -128,7 +128,7 @@ impl<I: Input> Subject<'_, I> {
             return Err(self.var_fault(LowerCode::ExtentOverflow, var).numbers(offset, size));
         }
         let placed = match Area::of(var) {
-            Some(Area::Alt) => self.policy.append_alt_area,
+            Some(Area::Alt) => self.policy.append_alt_area(),
             Some(_) => true,
             None => false,
         };

@@ -17,7 +17,7 @@ struct Four<T> {
 impl<T: Copy + Default> Four<T> {
     fn read(value: Element<'_>, one: impl Fn(Integer) -> Option<T>) -> Option<Self> {
         let mut four = Self { values: [T::default(); ACCESS_DIMS], count: 0 };
-        for item in value.integers().ok()? {
+        for item in value.as_integers()? {
             let number = one(item?)?;
             if let Some(slot) = usize::try_from(four.count).ok().and_then(|at| four.values.get_mut(at)) {
                 *slot = number;
@@ -104,11 +104,11 @@ impl EndDraft {
         if !self.var.is_absent() {
             return;
         }
-        let text = value.text();
+        let text = value.as_text();
         let Self { var, wrong_at: [at, ..], .. } = self;
         first(var, at, value, text.map(id));
         if self.var.get() == Some(None) {
-            self.shown = text.ok().map(shown);
+            self.shown = text.map(shown);
         }
     }
 
@@ -116,11 +116,11 @@ impl EndDraft {
     pub(super) fn field(&mut self, field: EndKey, value: Element<'_>) {
         let Self { off, sizes, steps, dtype, wrong_at: [_, off_at, sizes_at, steps_at, dtype_at], .. } = self;
         match field {
-            EndKey::Off => first(off, off_at, value, value.u64()),
-            EndKey::Sizes => first(sizes, sizes_at, value, Four::read(value, Integer::u64).ok_or(())),
-            EndKey::Steps => first(steps, steps_at, value, Four::read(value, Integer::i64).ok_or(())),
+            EndKey::Off => first(off, off_at, value, value.as_u64()),
+            EndKey::Sizes => first(sizes, sizes_at, value, Four::read(value, Integer::u64)),
+            EndKey::Steps => first(steps, steps_at, value, Four::read(value, Integer::i64)),
             EndKey::Dtype => {
-                let code = value.text().map(|text| match dtype_code(text) {
+                let code = value.as_text().map(|text| match dtype_code(text) {
                     Some(code) => Dtype::Known(code),
                     None => Dtype::Unknown(shown(text)),
                 });
@@ -180,7 +180,7 @@ impl EndDraft {
 }
 
 /// Takes the first value of a key; of one that has the wrong type, its place.
-fn first<T: Copy, E>(slot: &mut Slot<T>, at: &mut u64, value: Element<'_>, read: Result<T, E>) {
+fn first<T: Copy>(slot: &mut Slot<T>, at: &mut u64, value: Element<'_>, read: Option<T>) {
     if slot.is_absent() {
         slot.set(read);
         if slot.is_wrong() {

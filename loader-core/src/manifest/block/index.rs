@@ -90,31 +90,31 @@ impl Indexing<'_, '_, '_> {
         definition(self.build.arena, self.indexer.def)
     }
 
-    fn queue(&self, value: Element<'_>) -> Result<Option<u32>, ()> {
-        let text = value.text().map_err(drop)?;
+    fn queue(&self, value: Element<'_>) -> Option<Option<u32>> {
+        let text = value.as_text()?;
         let find = |name: &[u8]| self.definition()?.queue_by_name(name).map(|(at, _)| at);
-        Ok(unescaped(text, find))
+        Some(unescaped(text, find))
     }
 
-    fn instance(&self, value: Element<'_>) -> Result<Option<(u32, u32)>, ()> {
-        let text = value.text().map_err(drop)?;
-        Ok(unescaped(text, |name| self.definition()?.instance_by_name(name)))
+    fn instance(&self, value: Element<'_>) -> Option<Option<(u32, u32)>> {
+        let text = value.as_text()?;
+        Some(unescaped(text, |name| self.definition()?.instance_by_name(name)))
     }
 
     /// Keeps `remote_semaphores`.
-    fn remotes(&mut self, value: Element<'_>) -> Result<Result<(TailRef, u32), ()>, Error> {
-        let Ok(items) = value.items() else { return Ok(Err(())) };
+    fn remotes(&mut self, value: Element<'_>) -> Result<Option<(TailRef, u32)>, Error> {
+        let Some(items) = value.as_items() else { return Ok(None) };
         let (mut all, count) = (items, items.count());
-        if all.any(|item| item.u32().is_err()) {
-            return Ok(Err(()));
+        if all.any(|item| item.as_u32().is_none()) {
+            return Ok(None);
         }
         let place = self.build.arena.alloc_tail::<U32>(count).map_err(full)?;
         if let Some(slots) = self.build.arena.tail_slice_mut::<U32>(place, count) {
             for (slot, item) in slots.iter_mut().zip(items) {
-                slot.set(item.u32().unwrap_or(0));
+                slot.set(item.as_u32().unwrap_or(0));
             }
         }
-        Ok(Ok((place, u32::try_from(count).map_err(|_| broken("remote semaphores"))?)))
+        Ok(Some((place, u32::try_from(count).map_err(|_| broken("remote semaphores"))?)))
     }
 
     /// Queue and instance: `instance_name` wins over `queue`.
@@ -208,7 +208,7 @@ impl Indexing<'_, '_, '_> {
 
 /// Keeps the first value of a name for a message; what is no string, as it is written.
 fn shown(slot: &mut Option<Name<32>>, value: Element<'_>) {
-    let name = || value.text().map_or_else(|_| Name::new(value.bytes()), super::super::build::shown);
+    let name = || value.as_text().map_or_else(|| Name::new(value.bytes()), super::super::build::shown);
     slot.get_or_insert_with(name);
 }
 
@@ -349,20 +349,19 @@ words! {
 
 impl BlockDraft {
     fn plain(&mut self, key: Key, value: Element<'_>) {
-        let byte = |value: Element<'_>| value.u64().map_err(drop).and_then(|n| u8::try_from(n).map_err(drop));
         match key {
             Key::Id => {
-                self.id.set(value.u32());
+                self.id.set(value.as_u32());
                 if self.id.is_wrong() {
                     self.id_written = self
                         .id_written
                         .or_else(|| Some(b"id ".iter().chain(value.bytes()).copied().collect()));
                 }
             }
-            Key::Semaphore => self.semaphore.set(value.u32()),
-            Key::Event => self.event.set(value.u32()),
-            Key::PriorityClass => self.priority_class.set(byte(value)),
-            Key::SectionStartDesc => self.section_start.set(value.flag()),
+            Key::Semaphore => self.semaphore.set(value.as_u32()),
+            Key::Event => self.event.set(value.as_u32()),
+            Key::PriorityClass => self.priority_class.set(value.as_u8()),
+            Key::SectionStartDesc => self.section_start.set(value.as_flag()),
             _ => {}
         }
     }

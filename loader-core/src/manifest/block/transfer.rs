@@ -55,27 +55,23 @@ pub(super) struct TransferDraft {
     places: [Option<u64>; OwnKey::COUNT],
 }
 
-fn byte(value: Element<'_>) -> Result<u8, ()> {
-    value.u64().map_err(drop).and_then(|n| u8::try_from(n).map_err(drop))
-}
-
 fn four(value: Element<'_>) -> Option<[u64; 4]> {
     let mut shape = [0u64; 4];
-    let mut items = value.items().ok()?;
+    let mut items = value.as_items()?;
     for slot in &mut shape {
-        *slot = items.next()?.u64().ok()?;
+        *slot = items.next()?.as_u64()?;
     }
     items.next().is_none().then_some(shape)
 }
 
 fn short(value: Element<'_>) -> Option<([u8; TRANSPOSE_OP_MAX], usize)> {
     let mut bytes = [0u8; TRANSPOSE_OP_MAX];
-    let len = value.text().ok()?.unescape(&mut bytes)?.len();
+    let len = value.as_text()?.unescape(&mut bytes)?.len();
     Some((bytes, len))
 }
 
-fn number(value: Element<'_>) -> Result<Number, ()> {
-    Ok(Number { float: value.f64().map_err(drop)?, integer: value.i64().ok() })
+fn number(value: Element<'_>) -> Option<Number> {
+    Some(Number { float: value.as_f64()?, integer: value.as_i64() })
 }
 
 /// `float32`, `int32` and `uint32` as descriptor codes.
@@ -128,7 +124,7 @@ impl TransferDraft {
     /// `from_arr` begins; false if it was met before.
     pub(super) fn begin_parts(&mut self, kind: Kind) -> bool {
         let first = self.gather.is_absent();
-        self.gather.set(if kind == Kind::Array { Ok(true) } else { Err(()) });
+        self.gather.set((kind == Kind::Array).then_some(true));
         first
     }
 
@@ -149,19 +145,19 @@ impl TransferDraft {
             place.get_or_insert(value.offset());
         }
         match key {
-            OwnKey::Op => self.op.set(value.text().map(op)),
-            OwnKey::Cast => self.cast.set(value.flag()),
-            OwnKey::Tiling => self.tiling.set(byte(value)),
-            OwnKey::Size => self.size.set(value.u64()),
-            OwnKey::Scale => self.scale.set(value.f64()),
+            OwnKey::Op => self.op.set(value.as_text().map(op)),
+            OwnKey::Cast => self.cast.set(value.as_flag()),
+            OwnKey::Tiling => self.tiling.set(value.as_u8()),
+            OwnKey::Size => self.size.set(value.as_u64()),
+            OwnKey::Scale => self.scale.set(value.as_f64()),
             OwnKey::ScaleDtype => {
-                self.scale_dtype.set(value.text().map(|text| (text.is(b"float32"), shown(text))))
+                self.scale_dtype.set(value.as_text().map(|text| (text.is(b"float32"), shown(text))))
             }
             OwnKey::Constant => self.constant.set(number(value)),
-            OwnKey::ConstantDtype => self.constant_dtype.set(value.text().map(dtype_code)),
-            OwnKey::TransposeShape => self.transpose_shape.set(four(value).ok_or(())),
-            OwnKey::TransposeElementSize => self.element_size.set(value.u32()),
-            OwnKey::TransposeOp => self.transpose_op.set(short(value).ok_or(())),
+            OwnKey::ConstantDtype => self.constant_dtype.set(value.as_text().map(dtype_code)),
+            OwnKey::TransposeShape => self.transpose_shape.set(four(value)),
+            OwnKey::TransposeElementSize => self.element_size.set(value.as_u32()),
+            OwnKey::TransposeOp => self.transpose_op.set(short(value)),
         }
     }
 

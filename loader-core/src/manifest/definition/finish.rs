@@ -103,7 +103,7 @@ fn ids_dense(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
     let dense = last.is_some() && max.checked_add(1) == Some(distinct);
     if !dense && count > 0 {
         let error = fault(ManifestCode::VarIds).numbers(max, distinct);
-        match build.policy.tooling {
+        match build.policy.tooling() {
             true => build.offer_latent(rank.step(1), error),
             false => build.offer(rank.step(1), error),
         }

@@ -47,16 +47,17 @@ enum Dynamic {
     Scratch(u32, u32),
 }
 
-fn dynamic(value: Element<'_>) -> Result<Option<Dynamic>, ()> {
-    if let Ok(flag) = value.flag() {
-        return Ok(flag.then_some(Dynamic::Plain));
+fn dynamic(value: Element<'_>) -> Option<Option<Dynamic>> {
+    if let Some(flag) = value.as_flag() {
+        return Some(flag.then_some(Dynamic::Plain));
     }
-    value.fields().map_err(drop)?;
-    let part = |key| value.get(key).map(|part| part.u32().map_err(drop)).transpose();
-    match (part("SB_scratch_partition_offset")?, part("SB_scratch_partition_size")?) {
-        (Some(offset), Some(size)) => Ok(Some(Dynamic::Scratch(offset, size))),
-        (None, None) => Ok(Some(Dynamic::Plain)),
-        _ => Err(()),
+    value.as_fields()?;
+    let [offset, size] =
+        ["SB_scratch_partition_offset", "SB_scratch_partition_size"].map(|key| value.get(key));
+    match (offset, size) {
+        (Some(offset), Some(size)) => Some(Some(Dynamic::Scratch(offset.as_u32()?, size.as_u32()?))),
+        (None, None) => Some(Some(Dynamic::Plain)),
+        _ => None,
     }
 }
 
@@ -143,21 +144,21 @@ impl QueueDraft {
 
     pub(super) fn taken(&mut self, key: &[u8], value: Element<'_>) {
         match Key::of(key) {
-            Key::Type => self.role.set(value.text().map(|text| known(text, Role::ALL, Role::name))),
-            Key::Owner => self.owner.set(value.text().map(|text| known(text, Engine::ALL, Engine::key))),
+            Key::Type => self.role.set(value.as_text().map(|text| known(text, Role::ALL, Role::name))),
+            Key::Owner => self.owner.set(value.as_text().map(|text| known(text, Engine::ALL, Engine::key))),
             Key::NumQueues => {
-                self.num_queues.set(value.u32());
+                self.num_queues.set(value.as_u32());
                 self.num_written = self.num_written.or_else(|| Some(Name::new(value.bytes())));
             }
-            Key::Semaphore => self.semaphore.set(value.u32()),
-            Key::SemaphoreSet => self.semaphore_set.set(semaphores(value).ok_or(())),
-            Key::Pinned => self.pinned.set(value.flag()),
-            Key::Dge => self.dge.set(value.flag()),
-            Key::IndirectMemcpy => self.indirect.set(value.flag()),
+            Key::Semaphore => self.semaphore.set(value.as_u32()),
+            Key::SemaphoreSet => self.semaphore_set.set(semaphores(value)),
+            Key::Pinned => self.pinned.set(value.as_flag()),
+            Key::Dge => self.dge.set(value.as_flag()),
+            Key::IndirectMemcpy => self.indirect.set(value.as_flag()),
             Key::DynamicDma => self.dynamic.set(dynamic(value)),
-            Key::EmbeddingUpdateSyncSemaphore => self.embedding.set(value.u32()),
+            Key::EmbeddingUpdateSyncSemaphore => self.embedding.set(value.as_u32()),
             Key::FabricPath => {
-                self.fabric.set(value.text().map(|text| word(text, Fabric::ALL, Fabric::name)))
+                self.fabric.set(value.as_text().map(|text| word(text, Fabric::ALL, Fabric::name)))
             }
             _ => {}
         }
@@ -329,8 +330,8 @@ fn small(n: usize) -> u8 {
 fn semaphores(value: Element<'_>) -> Option<([u32; SEMAPHORES_MAX], u32)> {
     let mut set = [0u32; SEMAPHORES_MAX];
     let mut count = 0u32;
-    for item in value.items().ok()? {
-        let semaphore = item.u32().ok()?;
+    for item in value.as_items()? {
+        let semaphore = item.as_u32()?;
         if let Some(slot) = usize::try_from(count).ok().and_then(|at| set.get_mut(at)) {
             *slot = semaphore;
         }

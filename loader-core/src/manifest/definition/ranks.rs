@@ -52,7 +52,7 @@ impl RanksDraft {
         table: &mut Table,
         value: Element<'_>,
     ) -> Result<(), Error> {
-        let Ok(rank) = value.u32() else {
+        let Some(rank) = value.as_u32() else {
             self.bad = true;
             return Ok(());
         };

@@ -239,12 +239,12 @@ impl DefReader {
     fn top_taken(&mut self, build: &mut Build<'_, '_>, key: &[u8], value: Element<'_>) -> Result<(), Error> {
         match Key::of(key) {
             Key::Version => self.def.version = build.keep_string(value)?.unwrap_or(Text::EMPTY),
-            Key::RankWorldSize => match value.u64() {
-                Ok(size) => {
+            Key::RankWorldSize => match value.as_u64() {
+                Some(size) => {
                     self.flag(def_flag::WORLD_SIZE);
                     self.def.world_size = U64::new(size);
                 }
-                Err(_) => {
+                None => {
                     self.malformed(build, Section::Pairs, key);
                 }
             },
@@ -262,7 +262,7 @@ impl DefReader {
 
     fn streams(&mut self, which: usize, value: Element<'_>) {
         if let Some(slot) = self.streams.get_mut(which) {
-            slot.set(value.u64());
+            slot.set(value.as_u64());
         }
     }
 
@@ -309,7 +309,7 @@ impl DefReader {
             (Key::SrcTargetPairs, _) => self.ranks.rank(build, &mut self.def.pairs, value),
             (Key::UcodeLib, _) => self.libraries.taken(build, &mut self.def.functions, path, value),
             (Key::ExtIsaUcodeLibDef, 2) => {
-                if value.flag() == Ok(true) {
+                if value.as_flag() == Some(true) {
                     self.flag(def_flag::EXT_ISA_ADD);
                 }
                 Ok(())

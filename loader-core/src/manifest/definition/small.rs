@@ -30,8 +30,8 @@ pub(super) fn fp8(def: &mut DefRecord, value: Element<'_>) -> Result<(), Error> 
     value
         .shaped(&FP8)
         .map_err(|unbound| named(unbound, ManifestCode::DefinitionMalformed, "fp8_conversion_config"))?;
-    let flag = |key| u8::from(value.get(key).is_some_and(|field| field.flag() == Ok(true)));
-    let number = |key| U32::new(value.get(key).and_then(|field| field.u32().ok()).unwrap_or(0));
+    let flag = |key| u8::from(value.get(key).is_some_and(|field| field.as_flag() == Some(true)));
+    let number = |key| U32::new(value.get(key).and_then(|field| field.as_u32()).unwrap_or(0));
     def.fp8 = Fp8Record {
         emax_e4m3: number("emax_fp8_e4m3"),
         emax_e5m2: number("emax_fp8_e5m2"),
@@ -71,13 +71,13 @@ pub(super) fn carveout(
 fn read_carveout(value: Element<'_>) -> Result<CarveoutRecord, Error> {
     value.shaped(&CARVEOUT).map_err(|unbound| named(unbound, ManifestCode::CarveoutField, "an object"))?;
     let missing = |key: &str| fault(ManifestCode::CarveoutField).name(key.as_bytes()).offset(value.offset());
-    let kind = value.get("type").and_then(|field| field.text().ok()).ok_or_else(|| missing("type"))?;
+    let kind = value.get("type").and_then(|field| field.as_text()).ok_or_else(|| missing("type"))?;
     if !kind.is(b"evtaccel") {
         let shown: Name<32> = shown(kind);
         return Err(fault(ManifestCode::CarveoutType).name(shown.as_bytes()).offset(value.offset()));
     }
     let field = |key| {
-        let field = value.get(key).and_then(|field| field.u64().ok());
+        let field = value.get(key).and_then(|field| field.as_u64());
         field.map(U64::new).ok_or_else(|| missing(key))
     };
     Ok(CarveoutRecord {

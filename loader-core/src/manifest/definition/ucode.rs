@@ -36,18 +36,16 @@ struct Entry {
     function_count: u32,
 }
 
-fn int(value: Element<'_>) -> Result<i32, ()> {
-    value.i64().map_err(drop).and_then(|n| i32::try_from(n).map_err(drop))
-}
-
 /// One `{name, opcode, sub_opcode}`; `None` is E347.
 pub(crate) fn function(
     build: &mut Build<'_, '_>,
     value: Element<'_>,
 ) -> Result<Option<FunctionRecord>, Error> {
-    let part = |key| value.get(key).map(int);
-    let (Some(Ok(opcode)), sub) = (part("opcode"), part("sub_opcode")) else { return Ok(None) };
-    let Ok(sub_opcode) = sub.transpose() else { return Ok(None) };
+    let part = |key| value.get(key).map(Element::as_i32);
+    let (Some(Some(opcode)), sub @ (None | Some(Some(_)))) = (part("opcode"), part("sub_opcode")) else {
+        return Ok(None);
+    };
+    let sub_opcode = sub.flatten();
     let name = match value.get("name") {
         Some(name) => build.keep_string(name)?,
         None => Some(Text::EMPTY),
@@ -120,16 +118,14 @@ impl LibraryReader {
                 }
                 None => entry.functions = Slot::Wrong,
             },
-            Key::Library if entry.library.is_absent() => {
-                entry.library.set(build.keep_string(value)?.ok_or(()))
-            }
+            Key::Library if entry.library.is_absent() => entry.library.set(build.keep_string(value)?),
             Key::UlibToUcodeVersion if entry.version.is_absent() => {
-                entry.version.set(build.keep_string(value)?.ok_or(()));
+                entry.version.set(build.keep_string(value)?);
             }
-            Key::Opcode => entry.opcode.set(int(value)),
-            Key::CpuId => entry.cpu_id.set(value.u32()),
-            Key::TotalCpus => entry.total_cpus.set(value.u32()),
-            Key::AddLib => entry.add_lib.set(value.flag()),
+            Key::Opcode => entry.opcode.set(value.as_i32()),
+            Key::CpuId => entry.cpu_id.set(value.as_u32()),
+            Key::TotalCpus => entry.total_cpus.set(value.as_u32()),
+            Key::AddLib => entry.add_lib.set(value.as_flag()),
             _ => {}
         }
         Ok(())

@@ -124,7 +124,7 @@ impl VarDraft {
         def: &mut DefRecord,
         item: Element<'_>,
     ) -> Result<(), Error> {
-        let Ok(id) = item.u32() else {
+        let Some(id) = item.as_u32() else {
             self.list = Slot::Wrong;
             return Ok(());
         };
@@ -144,31 +144,29 @@ impl VarDraft {
         value: Element<'_>,
     ) -> Result<(), Error> {
         match Key::of(key) {
-            Key::Type => self.class.set(value.text().map(class_of)),
-            Key::VarId => self.var_id.set(value.u32()),
-            Key::Size => self.size.set(value.u64()),
-            Key::Alignment => self.alignment.set(value.u64()),
+            Key::Type => self.class.set(value.as_text().map(class_of)),
+            Key::VarId => self.var_id.set(value.as_u32()),
+            Key::Size => self.size.set(value.as_u64()),
+            Key::Alignment => self.alignment.set(value.as_u64()),
             Key::FabricPath => {
-                self.fabric.set(value.text().map(|text| word(text, Fabric::ALL, Fabric::name)))
+                self.fabric.set(value.as_text().map(|text| word(text, Fabric::ALL, Fabric::name)))
             }
             Key::BackingBuf => {
-                self.backing.set(value.text().map(|text| word(text, Backing::ALL, Backing::name)));
+                self.backing.set(value.as_text().map(|text| word(text, Backing::ALL, Backing::name)));
             }
-            Key::BackingVariableOff => self.offset.set(value.u64()),
-            Key::ReferencedVarId => self.referenced.set(value.u32()),
+            Key::BackingVariableOff => self.offset.set(value.as_u64()),
+            Key::ReferencedVarId => self.referenced.set(value.as_u32()),
             Key::Dtype => self.dtype(value),
-            Key::Shape => self.shape.set(shape(value).ok_or(())),
-            Key::Pipe => {
-                self.pipe.set(value.i64().map_err(drop).and_then(|n| i32::try_from(n).map_err(drop)))
-            }
-            Key::RemoteVtpbRelSgId => self.remote_graph.set(value.u32()),
-            Key::RemoteVarId => self.remote_id.set(value.u32()),
+            Key::Shape => self.shape.set(shape(value)),
+            Key::Pipe => self.pipe.set(value.as_i32()),
+            Key::RemoteVtpbRelSgId => self.remote_graph.set(value.as_u32()),
+            Key::RemoteVarId => self.remote_id.set(value.as_u32()),
             Key::FileName if self.file_name.is_absent() => {
-                self.file_name.set(build.keep_string(value)?.ok_or(()));
+                self.file_name.set(build.keep_string(value)?);
             }
             Key::Prefix if self.prefix.is_absent() => {
-                self.prefix_long = value.text().is_ok_and(|text| text.len() > PREFIX_MAX);
-                self.prefix.set(build.keep_string(value)?.ok_or(()));
+                self.prefix_long = value.as_text().is_some_and(|text| text.len() > PREFIX_MAX);
+                self.prefix.set(build.keep_string(value)?);
             }
             _ => {}
         }
@@ -179,7 +177,7 @@ impl VarDraft {
         if !self.dtype.is_absent() {
             return;
         }
-        let Ok(text) = value.text() else {
+        let Some(text) = value.as_text() else {
             self.dtype = Slot::Wrong;
             return;
         };
@@ -290,7 +288,7 @@ impl VarDraft {
     ) -> Result<(VarClass, Option<Backing>), Failed> {
         let shown: &[u8] = match &class {
             Class::Known(class) => return Ok((*class, None)),
-            Class::Area(area) if build.policy.accept_area_classes => {
+            Class::Area(area) if build.policy.accept_area_classes() => {
                 return Ok((VarClass::Virtual, Some(*area)));
             }
             Class::Area(area) => area.name().as_bytes(),
@@ -438,8 +436,8 @@ fn small(n: usize) -> u8 {
 fn shape(value: Element<'_>) -> Option<([u64; SHAPE_MAX], u32)> {
     let mut dims = [0u64; SHAPE_MAX];
     let mut rank = 0u32;
-    for item in value.items().ok()? {
-        let dim = item.u64().ok()?;
+    for item in value.as_items()? {
+        let dim = item.as_u64()?;
         if let Some(slot) = usize::try_from(rank).ok().and_then(|at| dims.get_mut(at)) {
             *slot = dim;
         }

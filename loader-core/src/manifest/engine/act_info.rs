@@ -48,7 +48,7 @@ impl Document for ActInfoReader {
             _ => &mut self.profile,
         };
         if slot.is_absent() {
-            slot.set(build.keep_string(value)?.ok_or(()));
+            slot.set(build.keep_string(value)?);
         }
         Ok(())
     }

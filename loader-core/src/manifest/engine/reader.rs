@@ -194,9 +194,9 @@ impl Document for EngineReader {
             return self.walk.taken(&mut used, path, value);
         }
         match Key::of(path.key(0)) {
-            Key::Instr => self.instr.set(build.keep_string(value)?.ok_or(())),
+            Key::Instr => self.instr.set(build.keep_string(value)?),
             Key::ActInfo => self.record.act_info = build.keep_string(value)?.unwrap_or(Text::EMPTY),
-            Key::ActSemaphore => self.act_semaphore.set(value.u32()),
+            Key::ActSemaphore => self.act_semaphore.set(value.as_u32()),
             Key::ActivationFunctionSets => self.act_set(build, value)?,
             _ => self.dve_tables(build, value)?,
         }

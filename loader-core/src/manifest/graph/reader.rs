@@ -126,8 +126,8 @@ impl GraphReader {
 
     fn dim(&mut self, element: Element<'_>) {
         let at = usize::try_from(self.rank).unwrap_or(usize::MAX);
-        match element.u64() {
-            Ok(dim) => {
+        match element.as_u64() {
+            Some(dim) => {
                 match (u32::try_from(dim), self.dims.get_mut(at)) {
                     (Ok(dim), Some(slot)) => *slot = dim,
                     (Err(_), _) => self.shape_flags |= FLAG_WIDE,
@@ -138,13 +138,13 @@ impl GraphReader {
                     None => self.shape_flags |= FLAG_OVERFLOW,
                 }
             }
-            Err(_) => self.shape_flags |= FLAG_BAD,
+            None => self.shape_flags |= FLAG_BAD,
         }
         self.rank = self.rank.saturating_add(1);
     }
 
     fn dtype(&mut self, build: &mut Build<'_, '_>, element: Element<'_>) -> Result<(), Error> {
-        let text = element.text().ok();
+        let text = element.as_text();
         let last = self.graph.dtypes.len().checked_sub(1);
         let last = last.and_then(|at| self.graph.dtypes.get::<Text>(build.arena.tail(), at).copied());
         let same = last.filter(|last| text.is_some_and(|text| text.is(last.get(build.arena.tail()))));
@@ -160,16 +160,16 @@ impl GraphReader {
 
 /// One head: `[node, output, version]`.
 fn head(element: Element<'_>) -> Head {
-    let mut items = element.items().ok().into_iter().flatten().map(|item| item.u64());
-    let node = items.next().and_then(Result::ok);
-    let output = items.next().and_then(Result::ok);
+    let mut items = element.as_items().into_iter().flatten().map(Element::as_u64);
+    let node = items.next().flatten();
+    let output = items.next().flatten();
     let flags = U32::new(if node.and(output).is_none() { FLAG_BAD } else { 0 });
     Head { node: U64::new(node.unwrap_or(0)), output: U64::new(output.unwrap_or(0)), flags }
 }
 
 fn number(element: Element<'_>) -> Number {
-    let value = element.u64();
-    let flags = U32::new(if value.is_err() { FLAG_BAD } else { 0 });
+    let value = element.as_u64();
+    let flags = U32::new(if value.is_none() { FLAG_BAD } else { 0 });
     Number { value: U64::new(value.unwrap_or(0)), flags }
 }
 
@@ -233,17 +233,17 @@ impl Document for GraphReader {
             }
             (3, _) => {
                 let name = build.keep_string(element)?;
-                self.node.name.set(name.ok_or(()));
+                self.node.name.set(name);
                 Ok(())
             }
             (4, Key::Nodes) if path.key(2) == b"output_names" => self.output_name(build, element, false),
             (4, Key::Nodes) if path.key(3) == b"func_name" => {
-                self.node.is_kelf.set(element.text().map(|text| text.is(b"__kelf")));
+                self.node.is_kelf.set(element.as_text().map(|text| text.is(b"__kelf")));
                 Ok(())
             }
             (4, Key::Nodes) => {
                 let name = build.keep_string(element)?;
-                self.node.kelf.set(name.ok_or(()));
+                self.node.kelf.set(name);
                 Ok(())
             }
             (5, Key::Nodes) => self.output_name(build, element, true),

@@ -86,7 +86,7 @@ impl Document for KelfReader {
         path: &Path<'_>,
         element: Element<'_>,
     ) -> Result<(), Error> {
-        let text = build.keep_string(element)?.ok_or(());
+        let text = build.keep_string(element)?;
         match (path.depth(), path.key(0), path.key(2)) {
             (1, b"version", _) => self.version.set(text),
             (1, _, _) => self.target.set(text),

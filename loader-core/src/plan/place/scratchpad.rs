@@ -32,7 +32,7 @@ pub(super) fn lay_out(drafts: &Drafts<'_>, paging: &Paging) -> Result<Layout, Er
     let sizes = sizes(drafts);
     let laid = layout(sizes.get(..drafts.len()).unwrap_or(&[]), paging, SAME_CORE);
     laid.map_err(|error| {
-        if error.code == LowerCode::ScratchpadPages.into() { furthest(drafts, error) } else { error }
+        if error.code() == LowerCode::ScratchpadPages.into() { furthest(drafts, error) } else { error }
     })
 }
 

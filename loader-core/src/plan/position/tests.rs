@@ -55,7 +55,7 @@ fn both_directions_agree_on_random_programs() {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (seed >> 16) % below
     };
-    for _ in 0..200 {
+    for _ in 0..if cfg!(miri) { 10 } else { 200 } {
         let mut patches = Vec::new();
         let mut truth = Vec::new();
         let mut at = 64;

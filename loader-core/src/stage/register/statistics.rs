@@ -12,5 +12,5 @@ const KEYS: [&str; 2] = ["HloMacCount", "mac_count"];
 #[must_use]
 pub fn mac_count(member: &[u8], limits: &Limits) -> Option<u64> {
     let root = Element::parse(member, limits).ok()?;
-    KEYS.iter().find_map(|key| root.get(key)?.u64().ok())
+    KEYS.iter().find_map(|key| root.get(key)?.as_u64())
 }

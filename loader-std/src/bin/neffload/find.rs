@@ -3,7 +3,7 @@
 use crate::Answer;
 use crate::files::{Named, expand_all};
 use crate::inspect::NoNames;
-use crate::output::{Align, Count, Document, Output, Paint, Size, Table, shown, verdict};
+use crate::output::{Align, Columns, Count, Listing, Output, Paint, Size, cell, shown, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::error::{ContainerCode, Error, Stage};
@@ -25,54 +25,89 @@ pub(crate) struct FindArguments {
     files: Vec<PathBuf>,
 }
 
-/// Runs `find`.
+/// Runs `find`. What is found is printed at once, so that no carrier fills the memory with it.
 pub(crate) fn run(arguments: &FindArguments, output: &mut Output) -> Result<Answer, Trouble> {
-    let (mut rows, mut count): (Vec<Value>, u64) = (Vec::new(), 0);
-    let (mut all, json) = (0, output.json());
-    let columns =
-        [("offset", Align::Right), ("size", Align::Right), ("", Align::Left), ("where", Align::Left)];
-    let mut table = Table::new(&columns);
     let files = expand_all(&arguments.files);
+    let count = files.len() as u64;
+    let mut rows = Rows::begin(&files, output)?;
     let mut unread: Vec<Value> = Vec::new();
     for mut file in files {
         let path = file.path.clone();
-        count += 1;
-        let searched = search(&mut file, output, |found, seen| {
-            all += 1;
-            if json {
-                rows.push(row(&path, found, seen));
-                return;
-            }
-            let (word, paint) = match seen {
-                Ok(seen) if seen.accepted() => ("accepted", Paint::Good),
-                Ok(_) => ("refused", Paint::Bad),
-                Err(_) => ("not judged", Paint::Bad),
-            };
-            let place = format!("{}@{}", shown::path(&path), found.offset);
-            table.row([found.offset.to_string(), Size(found.size).to_string(), word.to_owned(), place]);
-            table.paint(2, paint);
-        });
-        if let Err(trouble) = searched {
-            shown::complain(format_args!("neffload: {trouble}"));
-            unread.push(json!({ "path": shown::name(&path), "error": trouble.to_string() }));
-        }
+        let trouble = match search(&mut file, &mut rows, output) {
+            Ok(()) => continue,
+            Err(Stop::Print(trouble)) => return Err(trouble),
+            Err(Stop::Open(trouble)) => trouble,
+            Err(Stop::Read(error)) => Trouble::Usage(format!("{}: {error}", shown::path(&path))),
+        };
+        shown::complain(format_args!("neffload: {trouble}"));
+        unread.push(json!({ "path": shown::name(&path), "error": trouble.to_string() }));
     }
-    let failed = unread.len();
-    if output.json() {
-        output.document(Document::new("find").set("found", rows).set("unreadable", unread))?;
-    } else if all == 0 {
-        output.line(format_args!("nothing in {}", Count(count, "file")))?;
-    } else {
-        output.table(&table)?;
-        if count > 1 {
-            let found = Count(all, "NEFF");
-            output.line(format_args!("{found} in {}", Count(count, "file")))?;
-        }
-    }
+    let failed = unread.len() as u64;
+    rows.end(count, unread, output)?;
     if failed > 0 {
-        return Err(Trouble::Usage(format!("{} could not be read", Count(failed as u64, "file"))));
+        return Err(Trouble::Usage(format!("{} could not be read", Count(failed, "file"))));
     }
     Ok(Answer::Done)
+}
+
+/// What was found, on its way out.
+struct Rows {
+    /// The document, if one was asked for.
+    listing: Option<Listing>,
+    columns: Columns,
+    all: u64,
+}
+
+impl Rows {
+    fn begin(files: &[Named], output: &mut Output) -> Result<Self, Trouble> {
+        let listing = output.json().then(|| Listing::begin("find", "found", output)).transpose()?;
+        let mut columns = Columns::new(&[
+            ("offset", Align::Right),
+            ("size", Align::Right),
+            ("", Align::Left),
+            ("where", Align::Left),
+        ]);
+        let farthest = files.iter().map(Named::size).max().unwrap_or(0);
+        columns.fit(
+            &[farthest.to_string(), "1023.9 KiB".into(), "not judged".into()]
+                .map(|widest| cell(widest, Paint::Plain)),
+        );
+        Ok(Self { listing, columns, all: 0 })
+    }
+
+    fn add(&mut self, path: &Path, found: Found, seen: Seen<'_>, output: &mut Output) -> Result<(), Trouble> {
+        self.all += 1;
+        if let Some(listing) = &mut self.listing {
+            return listing.row(&row(path, found, seen), output);
+        }
+        if self.all == 1 {
+            output.headings(&self.columns)?;
+        }
+        let (word, paint) = match seen {
+            Ok(seen) if seen.accepted() => ("accepted", Paint::Good),
+            Ok(_) => ("refused", Paint::Bad),
+            Err(_) => ("not judged", Paint::Bad),
+        };
+        let place = format!("{}@{}", shown::path(path), found.offset);
+        let cells = [
+            cell(found.offset, Paint::Plain),
+            cell(Size(found.size), Paint::Plain),
+            cell(word, paint),
+            cell(place, Paint::Plain),
+        ];
+        output.row(&self.columns, &cells)
+    }
+
+    fn end(self, files: u64, unread: Vec<Value>, output: &mut Output) -> Result<(), Trouble> {
+        match self.listing {
+            Some(listing) => listing.end(&[("unreadable", unread.into())], output),
+            None if self.all == 0 => output.line(format_args!("nothing in {}", Count(files, "file"))),
+            None if files > 1 => {
+                output.line(format_args!("{} in {}", Count(self.all, "NEFF"), Count(files, "file")))
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// What was found out about a place, or why nothing was.
@@ -92,60 +127,50 @@ fn row(path: &Path, found: Found, seen: Seen<'_>) -> Value {
     })
 }
 
-fn search(file: &mut Named, output: &Output, mut report: impl FnMut(Found, Seen<'_>)) -> Result<(), Trouble> {
-    if fs::metadata(&file.path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
+fn search(file: &mut Named, rows: &mut Rows, output: &mut Output) -> Result<(), Stop> {
+    let standard = file.path == Path::new("-");
+    if standard || fs::metadata(&file.path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
         // It has no length and no second reading: nothing would be found in it, whatever it holds.
-        return Err(Trouble::Usage(format!("{}: find looks into plain files", shown::path(&file.path))));
+        let why = format!("{}: find looks into plain files", shown::path(&file.path));
+        return Err(Stop::Open(Trouble::Usage(why)));
     }
     // What cannot be read, or is no file any more, is refused here.
-    drop(file.open()?);
+    drop(file.open().map_err(Stop::Open)?);
     let path = file.path.as_path();
-    let open =
-        |base| File::open(path).and_then(|file| FileSource::new(file, base)).map_err(Trouble::at(path));
+    let open = |base| {
+        let opened = File::open(path).and_then(|file| FileSource::new(file, base));
+        opened.map_err(|error| Stop::Open(Trouble::at(path)(error)))
+    };
     let mut source = open(0)?;
     let mut progress = output.progress("searching", source.len());
     let mut buffers = Buffers::new();
-    let unreadable = |error: Error| Unreadable::from(error).at(path);
-    let judged = |found: Found, spent: Option<u64>| -> Result<bool, Unreadable> {
+    let judged = |found: Found, spent: Option<u64>| {
         if let Some(spent) = spent {
-            report(found, Err(&Error::new(Stage::Tool, ContainerCode::Unjudged).numbers(spent, 0)));
+            let unjudged = Error::new(Stage::Tool, ContainerCode::Unjudged).numbers(spent, 0);
+            rows.add(path, found, Err(&unjudged), output).map_err(Stop::Print)?;
             return Ok(false);
         }
         let mut inside = open(found.offset)?;
-        let seen =
-            survey(&mut inside, &mut buffers, &Policy::DEFAULT, &Limits::DEFAULT, Ask::default(), |_| {})?;
-        report(found, Ok(&seen));
+        let (policy, limits) = (Policy::DEFAULT, Limits::DEFAULT);
+        let seen = survey(&mut inside, &mut buffers, &policy, &limits, Ask::default(), |_| {})?;
+        rows.add(path, found, Ok(&seen), output).map_err(Stop::Print)?;
         Ok(seen.accepted())
     };
-    find(&mut source, judged, |done| progress.set(done)).map_err(|error| match error {
-        Unreadable::File(error) => unreadable(error),
-        Unreadable::System(trouble) => trouble,
-    })
+    find(&mut source, judged, |done| progress.set(done))
 }
 
-/// What can stop a search.
-enum Unreadable {
-    File(Error),
-    System(Trouble),
+/// What ends the search of a carrier.
+enum Stop {
+    /// It cannot be opened; others can.
+    Open(Trouble),
+    /// It cannot be read to its end.
+    Read(Error),
+    /// Nothing can be printed.
+    Print(Trouble),
 }
 
-impl Unreadable {
-    fn at(self, path: &Path) -> Trouble {
-        match self {
-            Self::File(error) => Trouble::Usage(format!("{}: {error}", shown::path(path))),
-            Self::System(trouble) => trouble,
-        }
-    }
-}
-
-impl From<Error> for Unreadable {
+impl From<Error> for Stop {
     fn from(error: Error) -> Self {
-        Self::File(error)
-    }
-}
-
-impl From<Trouble> for Unreadable {
-    fn from(trouble: Trouble) -> Self {
-        Self::System(trouble)
+        Self::Read(error)
     }
 }

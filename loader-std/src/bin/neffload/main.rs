@@ -14,6 +14,7 @@ mod devices;
 mod diff;
 mod disasm;
 mod examples;
+mod extract;
 mod files;
 mod find;
 mod info;
@@ -76,8 +77,15 @@ fn touch() {
     black_box([0u8; STACK]);
 }
 
+/// A file that outgrows what the process may write is an error of the write, not the end of the process.
+fn take_size_limit() {
+    // SAFETY: the signal gets no handler of ours, and no other thread runs yet.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
 fn main() -> ExitCode {
     take_stack();
+    take_size_limit();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(said) => return told(&said),
@@ -115,7 +123,7 @@ fn run(command: Command, output: &mut Output) -> Result<Answer, Trouble> {
         Command::Diff(arguments) => diff::run(&arguments, output),
         Command::Devices(arguments) => devices::run(&arguments, output),
         Command::Disasm(arguments) => disasm::run(&arguments, output),
-        Command::Extract(arguments) => members::extract(&arguments, output),
+        Command::Extract(arguments) => extract::run(&arguments, output),
         Command::Find(arguments) => find::run(&arguments, output),
         Command::Inspect(arguments) => inspect::run(&arguments, output),
         Command::Load(arguments) => load::run(&arguments, output),

@@ -131,7 +131,7 @@ fn one(file: &mut Named, staged: bool, page: Page, buffers: &mut Buffers) -> Mea
         Ok(mut input) => {
             let estimate = Unpacked::read(&mut input, buffers, &Limits::DEFAULT, Estimate::wants)
                 .and_then(|members| Estimate::of(&members, page));
-            let failed = |refusal: &Refusal| refusal.error.code == ContainerCode::Read.into();
+            let failed = |refusal: &Refusal| refusal.error.code() == ContainerCode::Read.into();
             let failed = estimate.as_ref().err().filter(|refusal| failed(refusal));
             let unread = failed.map(|refusal| format!("{}: {refusal}", shown::path(&path)));
             (estimate, unread)

@@ -2,6 +2,7 @@
 //! on standard error.
 
 mod document;
+mod listing;
 mod progress;
 pub(crate) mod shown;
 mod size;
@@ -10,10 +11,11 @@ mod table;
 pub(crate) mod verdict;
 
 pub(crate) use document::Document;
+pub(crate) use listing::Listing;
 pub(crate) use progress::Progress;
 pub(crate) use size::{Count, Size, total};
 pub(crate) use style::{Paint, Style};
-pub(crate) use table::{Align, Table};
+pub(crate) use table::{Align, Cell, Columns, Table, cell};
 
 use crate::arguments::Common;
 use crate::trouble::Trouble;
@@ -63,6 +65,16 @@ impl Output {
     /// Prints text as it is.
     pub(crate) fn exactly(&mut self, text: &str) -> Result<(), Trouble> {
         self.put(format_args!("{text}\n"))
+    }
+
+    /// Prints the headings of rows that come one by one.
+    pub(crate) fn headings(&mut self, columns: &Columns) -> Result<(), Trouble> {
+        self.put(format_args!("{}", columns.headings(self.style)))
+    }
+
+    /// Prints a row under its headings.
+    pub(crate) fn row(&mut self, columns: &Columns, row: &[Cell]) -> Result<(), Trouble> {
+        self.put(format_args!("{}", columns.line(row, self.style)))
     }
 
     /// Prints an aligned table.

@@ -49,7 +49,7 @@ pub(crate) struct PackArguments {
     #[arg(long, value_enum, default_value_t = TarFormat::Pax)]
     tar_format: TarFormat,
     /// Zero-fill the payload to a multiple of this many bytes
-    #[arg(long, value_name = "N", default_value = "10240", value_parser = number)]
+    #[arg(long, value_name = "N", default_value = "10240", value_parser = pad)]
     pad: u64,
     /// Member that comes last, as current compilers put neff.json
     #[arg(long, value_name = "NAME")]
@@ -98,6 +98,14 @@ enum TarFormat {
     Ustar,
     Pax,
     Gnu,
+}
+
+/// Most bytes that a payload is filled up to a multiple of.
+const MOST_PAD: u64 = 1 << 30;
+
+fn pad(text: &str) -> Result<u64, String> {
+    let bytes = number(text)?;
+    if bytes > MOST_PAD { Err(format!("at most {MOST_PAD} bytes")) } else { Ok(bytes) }
 }
 
 fn uuid(text: &str) -> Result<[u8; 16], String> {
@@ -152,6 +160,12 @@ impl From<PackError> for Stop {
     }
 }
 
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Pack(PackError::Io(error))
+    }
+}
+
 fn packed(
     arguments: &PackArguments,
     mut source: Source,
@@ -183,7 +197,7 @@ fn write(
     source: &Source,
     options: &Options,
     output: &Output,
-) -> Result<(Summary, LeftOut), PackError> {
+) -> Result<(Summary, LeftOut), Stop> {
     let sizes = source.members.iter().map(|member| member.size);
     let mut progress = output.progress("packing", Some(total(sizes)));
     let told = |done| progress.set(done);
@@ -206,7 +220,7 @@ fn write_members<W: Write + Seek>(
     no_debug: bool,
     mut packer: Packer<W>,
     mut progress: impl FnMut(u64),
-) -> Result<(Summary, LeftOut), PackError> {
+) -> Result<(Summary, LeftOut), Stop> {
     let mut left_out = LeftOut::default();
     let mut done = 0;
     for member in &source.members {
@@ -214,7 +228,8 @@ fn write_members<W: Write + Seek>(
             left_out.members += 1;
             left_out.bytes += member.size;
         } else {
-            packer.member(&member.name, member.size, &mut *member.content()?)?;
+            let mut content = member.content().map_err(|error| Stop::Trouble(member.trouble(error)))?;
+            packer.member(&member.name, member.size, &mut *content)?;
         }
         done += member.size;
         progress(done);

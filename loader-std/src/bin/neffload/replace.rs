@@ -1,8 +1,11 @@
 //! Files that are written whole or not at all.
 
-use std::ffi::OsString;
+use rustix::fs::{AtFlags, CWD, RenameFlags, linkat, renameat_with, unlinkat};
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Permissions};
 use std::io;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process;
 
@@ -32,7 +35,7 @@ pub(crate) fn replace<T, E: From<io::Error>>(
     Ok(result)
 }
 
-/// Writes a file where there is none.
+/// Writes a file where there is none, which appears there when it is complete.
 ///
 /// # Errors
 /// As [`replace`]; that there is one.
@@ -40,11 +43,31 @@ pub(crate) fn fresh<T, E: From<io::Error>>(
     out: &Path,
     write: impl FnOnce(&File) -> Result<T, E>,
 ) -> Result<T, E> {
-    let file = File::create_new(out)?;
-    let mut made = Made { path: out, kept: false };
+    if fs::symlink_metadata(out).is_ok() {
+        return Err(io::Error::from(Errno::EXIST).into());
+    }
+    let beside = beside(out);
+    let file = File::create_new(&beside)?;
+    let mut made = Made { path: &beside, kept: false };
     let result = write(&file)?;
+    rename_fresh(CWD, beside.as_os_str(), CWD, out.as_os_str())?;
     made.kept = true;
     Ok(result)
+}
+
+/// Gives a file another name, which nothing may have.
+///
+/// # Errors
+/// The system's; that something has it.
+pub(crate) fn rename_fresh(from: impl AsFd, name: &OsStr, to: impl AsFd, new: &OsStr) -> io::Result<()> {
+    match renameat_with(&from, name, &to, new, RenameFlags::NOREPLACE) {
+        // Some file systems can only do it in two steps.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            linkat(&from, name, &to, new, AtFlags::empty())?;
+            Ok(unlinkat(&from, name, AtFlags::empty())?)
+        }
+        renamed => Ok(renamed?),
+    }
 }
 
 fn finish(mut made: Made<'_>, file: &File, place: &Path, was: Option<Permissions>) -> io::Result<()> {

@@ -5,7 +5,7 @@ mod checks;
 use crate::Answer;
 use crate::files::{Named, Tour, expand};
 use crate::inspect::{NoNames, arch};
-use crate::output::{Count, Document, Output, Paint, Progress, Size, shown, verdict};
+use crate::output::{Count, Listing, Output, Paint, Progress, Size, shown, verdict};
 use crate::trouble::Trouble;
 use checks::{Check, checks};
 use clap::Args;
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<An
     let mut files = expand(&arguments.files);
     let (count, mut tour) = (files.len(), Tour::new("verifying", &files, output));
     let mut buffers = Buffers::new();
-    let mut rows: Vec<Value> = Vec::new();
+    let mut rows = output.json().then(|| Listing::begin("verify", "files", output)).transpose()?;
     let (mut refused, mut bytes, mut unread) = (0u64, 0u64, 0usize);
     for (at, file) in files.iter_mut().enumerate() {
         let verified = verify(arguments, file, &mut buffers, tour.file(at));
@@ -98,30 +98,27 @@ pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<An
                 tour.hide();
                 shown::complain(format_args!("neffload: {trouble}"));
                 let name = shown::name(path);
-                rows.push(json!({ "path": name, "file": name, "error": trouble.to_string() }));
+                if let Some(rows) = &mut rows {
+                    let row = json!({ "path": name, "file": name, "error": trouble.to_string() });
+                    rows.row(&row, output)?;
+                }
                 unread += 1;
                 continue;
             }
         };
         refused += u64::from(verified.error().is_some());
         bytes += verified.survey.size;
-        if output.json() {
-            rows.push(row(path, arguments, &verified));
-        } else {
-            tour.hide();
-            print(path, arguments, &verified, output)?;
+        tour.hide();
+        match &mut rows {
+            Some(rows) => rows.row(&row(path, arguments, &verified), output)?,
+            None => print(path, arguments, &verified, output)?,
         }
     }
     drop(tour);
-    if output.json() {
-        let mut document = Document::new("verify");
+    if let Some(rows) = rows {
         let accepted = (count - unread) as u64 - refused;
-        document.set("files", rows);
-        document.set(
-            "summary",
-            json!({ "files": count, "accepted": accepted, "refused": refused, "unreadable": unread, "bytes": bytes }),
-        );
-        output.document(&document)?;
+        let summary = json!({ "files": count, "accepted": accepted, "refused": refused, "unreadable": unread, "bytes": bytes });
+        rows.end(&[("summary", summary)], output)?;
     } else if count > 1 {
         output.line(format_args!(
             "{}, {}, {refused} refused, {unread} unreadable",

@@ -11,8 +11,13 @@ impl Document {
     /// An empty document of a subcommand.
     pub(crate) fn new(subcommand: &str) -> Self {
         let mut map = Map::new();
-        map.insert("schema".to_owned(), format!("neffload.{subcommand}/1").into());
+        map.insert("schema".to_owned(), Self::schema(subcommand).into());
         Self(map)
+    }
+
+    /// The first value of a document of a subcommand.
+    pub(super) fn schema(subcommand: &str) -> String {
+        format!("neffload.{subcommand}/1")
     }
 
     /// A document of a subcommand with these keys.

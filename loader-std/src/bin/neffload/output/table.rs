@@ -12,24 +12,83 @@ pub(crate) enum Align {
     Right,
 }
 
-/// Rows of cells under headings; two spaces between columns, no lines.
+/// What a column shows in a row, and how it stands out.
+pub(crate) type Cell = (String, Paint);
+
+/// A cell, hidden characters made visible.
+pub(crate) fn cell(what: impl fmt::Display, paint: Paint) -> Cell {
+    (shown::text(&what.to_string()), paint)
+}
+
+/// Headings and widths, for rows that are printed as they come; two spaces between columns, no lines.
+#[derive(Clone, Debug)]
+pub(crate) struct Columns(Vec<Column>);
+
+#[derive(Clone, Debug)]
+struct Column {
+    heading: String,
+    align: Align,
+    width: usize,
+}
+
+impl Columns {
+    /// As wide as their headings.
+    pub(crate) fn new(columns: &[(&str, Align)]) -> Self {
+        let column = |&(heading, align): &(&str, Align)| Column {
+            heading: heading.to_owned(),
+            align,
+            width: width(heading),
+        };
+        Self(columns.iter().map(column).collect())
+    }
+
+    /// Makes room for a row.
+    pub(crate) fn fit(&mut self, row: &[Cell]) {
+        for (column, (cell, _)) in self.0.iter_mut().zip(row) {
+            column.width = column.width.max(width(cell));
+        }
+    }
+
+    /// The line of the headings; nothing if all are empty.
+    pub(crate) fn headings(&self, style: Style) -> String {
+        if self.0.iter().all(|column| column.heading.is_empty()) {
+            return String::new();
+        }
+        let cells: Vec<Cell> = self.0.iter().map(|column| (column.heading.clone(), Paint::Dim)).collect();
+        self.line(&cells, style)
+    }
+
+    /// The line of a row.
+    pub(crate) fn line(&self, row: &[Cell], style: Style) -> String {
+        let mut line = String::new();
+        for ((cell, paint), column) in row.iter().zip(&self.0) {
+            let fill = " ".repeat(column.width.saturating_sub(width(cell)));
+            let cell = style.paint(*paint, cell);
+            line += &if column.align == Align::Left { cell + &fill } else { fill + &cell };
+            line += "  ";
+        }
+        format!("{}\n", line.trim_end())
+    }
+}
+
+/// Rows of cells under headings, aligned once all are known.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    columns: Vec<(String, Align)>,
-    rows: Vec<Vec<(String, Paint)>>,
+    columns: Columns,
+    rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
     /// Headings; an empty list of headings prints none.
     pub(crate) fn new(columns: &[(&str, Align)]) -> Self {
-        let columns = columns.iter().map(|(heading, align)| ((*heading).to_owned(), *align)).collect();
-        Self { columns, rows: Vec::new() }
+        Self { columns: Columns::new(columns), rows: Vec::new() }
     }
 
     /// Adds a row of plain cells, hidden characters made visible.
     pub(crate) fn row<C: fmt::Display>(&mut self, cells: impl IntoIterator<Item = C>) {
-        let shown = |cell: C| (shown::text(&cell.to_string()), Paint::Plain);
-        self.rows.push(cells.into_iter().map(shown).collect());
+        let row: Vec<Cell> = cells.into_iter().map(|what| cell(what, Paint::Plain)).collect();
+        self.columns.fit(&row);
+        self.rows.push(row);
     }
 
     /// Paints the last row's cell in that column.
@@ -39,35 +98,10 @@ impl Table {
         }
     }
 
-    fn widths(&self) -> Vec<usize> {
-        let mut widths: Vec<usize> = self.columns.iter().map(|(heading, _)| width(heading)).collect();
-        for row in &self.rows {
-            for (slot, (cell, _)) in widths.iter_mut().zip(row) {
-                *slot = (*slot).max(width(cell));
-            }
-        }
-        widths
-    }
-
     /// The text, a line per row.
     pub(crate) fn render(&self, style: Style) -> String {
-        let widths = self.widths();
-        let mut text = String::new();
-        let headings: Vec<(String, Paint)> =
-            self.columns.iter().map(|(heading, _)| (heading.clone(), Paint::Dim)).collect();
-        let titled = headings.iter().any(|(heading, _)| !heading.is_empty());
-        for row in titled.then_some(&headings).into_iter().chain(&self.rows) {
-            let mut line = String::new();
-            for (((cell, paint), (_, align)), wide) in row.iter().zip(&self.columns).zip(&widths) {
-                let fill = " ".repeat(wide - width(cell));
-                let cell = style.paint(*paint, cell);
-                line += &if *align == Align::Left { cell + &fill } else { fill + &cell };
-                line += "  ";
-            }
-            text += line.trim_end();
-            text.push('\n');
-        }
-        text
+        let lines = self.rows.iter().map(|row| self.columns.line(row, style));
+        [self.columns.headings(style)].into_iter().chain(lines).collect()
     }
 }
 

@@ -1,9 +1,9 @@
 //! What each choice saved: the file is packed again without it, into nothing, and the sizes compared.
 
 use super::source::Source;
-use super::{PackArguments, write_members};
+use super::{PackArguments, Stop, write_members};
 use crate::output::{Count, Size};
-use loader_std::pack::{Compression, Options, PackError, Packer, Summary};
+use loader_std::pack::{Compression, Options, Packer, Summary};
 use serde_json::{Value, json};
 use std::io::{self, Seek, SeekFrom, Write};
 
@@ -49,8 +49,8 @@ impl Choices {
         options: &Options,
         summary: &Summary,
         left_out: LeftOut,
-    ) -> Result<Self, PackError> {
-        let sizes = |options: Options, no_debug| -> Result<Sizes, PackError> {
+    ) -> Result<Self, Stop> {
+        let sizes = |options: Options, no_debug| -> Result<Sizes, Stop> {
             let packer = Packer::new(Nowhere::default(), options)?;
             let (other, _) = write_members(source, no_debug, packer, |_| {})?;
             Ok(Sizes { with: summary.file_bytes(), without: other.file_bytes(), archive: summary.tar_bytes })

@@ -1,10 +1,11 @@
 //! What is packed: the files of a folder, or the members of another NEFF.
 
 use crate::files::hold;
+use crate::members::remarks;
 use crate::output::Output;
 use crate::trouble::Trouble;
 use loader_core::container::{Container, Header, Order, Resident, unpack};
-use loader_core::error::{Error, Ignored};
+use loader_core::error::{Error, NoteList};
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
 use loader_core::source;
@@ -12,12 +13,11 @@ use loader_std::container::VecStore;
 use loader_std::file::{Buffers, Input};
 use loader_std::growing::with_arena;
 use loader_std::members::Members;
-use loader_std::pack::tree::{TreeFile, collect};
+use loader_std::pack::tree::{self, TreeFile, collect};
 use loader_std::pack::{DigestForm, HeaderFields, PackError, subgraphs};
 use sha2::{Digest, Sha256};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -65,22 +65,25 @@ impl Source {
 
     fn neff(path: &Path, output: &Output) -> Result<Result<Self, String>, Trouble> {
         let mut input = Input::open(path).map_err(Trouble::at(path))?;
+        let mut notes = NoteList::<8>::new();
         let read = if let Input::File(file) = &mut input {
-            Self::read(file)
+            Self::read(file, &mut notes)
         } else {
             // A file whose member table outgrows the arena is read again: what can be read once is held.
-            Self::read(&mut hold(path, &mut input, output)?.as_slice())
+            Self::read(&mut hold(path, &mut input, output)?.as_slice(), &mut notes)
         };
+        remarks(path, notes.kept(), output);
         Ok(read.map_err(|error| error.to_string()))
     }
 
-    fn read<S: source::Source>(source: &mut S) -> Result<Self, Error> {
+    fn read<S: source::Source>(source: &mut S, notes: &mut NoteList<8>) -> Result<Self, Error> {
         let policy = Policy { verify_digest: false, report_digest: true, ..Policy::DEFAULT };
         let (mut buffers, limits) = (Buffers::new(), Limits::DEFAULT);
         with_arena(|arena| {
+            *notes = NoteList::new();
             let mut store = VecStore::new();
             let work = buffers.workspace();
-            let container = unpack(source, work, &mut store, arena, &limits, &policy, &mut Ignored)?;
+            let container = unpack(source, work, &mut store, arena, &limits, &policy, notes)?;
             Ok(Self::of(container, &store.into_bytes()))
         })
     }
@@ -122,7 +125,7 @@ impl Source {
     pub(super) fn info(&self) -> io::Result<Option<Vec<u8>>> {
         let info = self.members.iter().find(|member| member.name == b"info.json");
         match info.map(|member| &member.content) {
-            Some(Content::File(path)) => fs::read(path).map(Some),
+            Some(Content::File(path)) => read(path).map(Some),
             Some(Content::Bytes(bytes)) => Ok(Some(bytes.clone())),
             None => Ok(None),
         }
@@ -145,12 +148,18 @@ impl Source {
 /// Largest member that is looked into for the number of subgraphs.
 const MOST_DOCUMENT: u64 = 1 << 20;
 
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    tree::open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 impl Member {
     /// All its bytes, which it keeps from then on; nothing if it cannot be read.
     fn held(&self) -> Option<&[u8]> {
         match &self.content {
             Content::Bytes(bytes) => Some(bytes),
-            Content::File(path) => self.held.get_or_init(|| fs::read(path)).as_deref().ok(),
+            Content::File(path) => self.held.get_or_init(|| read(path)).as_deref().ok(),
         }
     }
 
@@ -160,10 +169,18 @@ impl Member {
         self.content = Content::Bytes(bytes);
     }
 
+    /// The system's refusal to read it.
+    pub(super) fn trouble(&self, error: io::Error) -> Trouble {
+        match &self.content {
+            Content::File(path) => Trouble::at(path)(error),
+            Content::Bytes(_) => Trouble::Usage(format!("{}: {error}", self.name.escape_ascii())),
+        }
+    }
+
     /// Its bytes.
     pub(super) fn content(&self) -> io::Result<Box<dyn Read + '_>> {
         Ok(match &self.content {
-            Content::File(path) => Box::new(BufReader::new(File::open(path)?)),
+            Content::File(path) => Box::new(BufReader::new(tree::open(path)?)),
             Content::Bytes(bytes) => Box::new(&bytes[..]),
         })
     }

@@ -39,7 +39,7 @@ pub(super) fn checks(survey: &Survey, deep: Option<&Error>, with_deep: bool) -> 
 /// The check that an error belongs to.
 fn failed(error: &Error) -> &'static str {
     use ContainerCode as C;
-    match (error.stage, error.code) {
+    match (error.stage(), error.code()) {
         (Stage::Lower, _) => "lowering",
         (Stage::Manifest, _) => "manifests",
         (_, Code::Container(code)) => match code {
