@@ -2,7 +2,7 @@
 
 use crate::Answer;
 use crate::inspect::NoNames;
-use crate::output::{Align, Count, Document, Output, Size, Style, Table, shown, total, verdict};
+use crate::output::{Align, Count, Document, Followed, Output, Size, Style, Table, shown, total, verdict};
 use crate::replace::fresh;
 use crate::trouble::Trouble;
 use clap::Args;
@@ -12,7 +12,7 @@ use loader_core::policy::Policy;
 use loader_core::source::Source;
 use loader_std::container::{Ask, Survey, Unpacker, hex, survey, table_json, text};
 use loader_std::file::{Buffers, Input};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ pub(crate) struct ExtractArguments {
     /// Folder to write to; made if it is not there
     #[arg(short = 'C', long = "into", value_name = "DIR", default_value = ".")]
     folder: PathBuf,
-    /// Cut the NEFF itself out of its carrier, to that file
+    /// Cut the NEFF itself out of its carrier, to that file; `-` is standard output
     #[arg(long, value_name = "OUT", conflicts_with_all = ["pattern", "folder"])]
     neff: Option<PathBuf>,
 }
@@ -97,7 +97,7 @@ fn print_list(survey: &Survey, output: &mut Output) -> Result<(), Trouble> {
     for (name, row) in &survey.table {
         let mut cells = vec![row.size.to_string(), Size(row.size).to_string()];
         cells.extend(row.sha256.as_ref().map(|digest| hex(digest)));
-        cells.push(text(name).escape_debug().to_string());
+        cells.push(shown::text(&text(name)));
         table.row(cells);
     }
     output.table(&table)?;
@@ -123,14 +123,24 @@ fn refusal(subcommand: &str, file: &Path, error: &Error, output: &mut Output) ->
     Ok(Answer::Refused)
 }
 
+/// Reads the members that are wanted.
+fn read<W: Fn(&[u8]) -> bool>(
+    unpacker: &mut Unpacker<W>,
+    input: &mut Input,
+    output: &Output,
+) -> Result<Option<Error>, Error> {
+    let mut progress = output.progress("reading", input.len());
+    let mut input = Followed::new(input, |done| progress.set(done));
+    unpacker.read(&mut input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT)
+}
+
 /// Runs `cat`: the last member of that name, as the loader would take it.
 pub(crate) fn cat(arguments: &CatArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let name = arguments.member.as_bytes();
     let mut input = open(&arguments.file)?;
     let mut unpacker = Unpacker::new(|member: &[u8]| member == name);
     let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", shown::path(&arguments.file)));
-    let error =
-        unpacker.read(&mut input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT).map_err(unreadable)?;
+    let error = read(&mut unpacker, &mut input, output).map_err(unreadable)?;
     match unpacker.members.get(name) {
         Some(bytes) if error.is_none() => {
             let mut out = io::stdout().lock();
@@ -147,6 +157,11 @@ pub(crate) fn cat(arguments: &CatArguments, output: &mut Output) -> Result<Answe
 /// Runs `extract`.
 pub(crate) fn extract(arguments: &ExtractArguments, output: &mut Output) -> Result<Answer, Trouble> {
     if let Some(out) = &arguments.neff {
+        if out == Path::new("-") && output.json() {
+            return Err(Trouble::Usage(
+                "`--json` and `--neff -` both write to standard output; name a file".to_owned(),
+            ));
+        }
         return cut_out(&arguments.file, out, output);
     }
     let pattern = arguments.pattern.as_ref().map(|pattern| pattern.as_bytes().to_vec());
@@ -154,8 +169,7 @@ pub(crate) fn extract(arguments: &ExtractArguments, output: &mut Output) -> Resu
     let wanted = |member: &[u8]| pattern.as_ref().is_none_or(|pattern| matches(pattern, member));
     let mut unpacker = Unpacker::new(wanted);
     let unreadable = |error: Error| Trouble::Usage(format!("{}: {error}", shown::path(&arguments.file)));
-    let error =
-        unpacker.read(&mut input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT).map_err(unreadable)?;
+    let error = read(&mut unpacker, &mut input, output).map_err(unreadable)?;
     if let Some(error) = &error {
         return refusal("extract", &arguments.file, error, output);
     }
@@ -164,7 +178,11 @@ pub(crate) fn extract(arguments: &ExtractArguments, output: &mut Output) -> Resu
         return refusal("extract", &arguments.file, &absent, output);
     }
     let (mut written, mut refused) = (0u64, Vec::new());
+    let size = |bytes: &Vec<u8>| bytes.len() as u64;
+    let mut progress = output.progress("writing", Some(total(unpacker.members.values().map(size))));
+    let mut done = 0;
     for (name, bytes) in &unpacker.members {
+        progress.set(done);
         match plain(name) {
             Some(path) => {
                 write_member(&arguments.folder, &path, bytes)?;
@@ -172,7 +190,9 @@ pub(crate) fn extract(arguments: &ExtractArguments, output: &mut Output) -> Resu
             }
             None => refused.push(text(name)),
         }
+        done += size(bytes);
     }
+    drop(progress);
     report(arguments, written, &refused, output)?;
     Ok(if refused.is_empty() { Answer::Done } else { Answer::Refused })
 }
@@ -190,7 +210,7 @@ fn report(
         return output.document(&document);
     }
     for name in refused {
-        shown::complain(format_args!("not written: `{}` is not a plain relative name", name.escape_debug()));
+        shown::complain(format_args!("not written: `{}` is not a plain relative name", shown::text(name)));
     }
     output.line(format_args!("{} to {}", Count(written, "member"), shown::path(&arguments.folder)))
 }
@@ -262,10 +282,23 @@ fn cut_out(from: &Path, to: &Path, output: &mut Output) -> Result<Answer, Troubl
         }
     };
     let end = header.payload_end();
-    fresh(to, |file| copy(&mut input, end, file)).map_err(|error| match error {
+    let mut progress = output.progress("writing", Some(end));
+    let mut input = Followed::new(&mut input, |done| progress.set(done));
+    let to_output = to == Path::new("-");
+    let copied = if to_output {
+        copy(&mut input, end, io::stdout().lock())
+    } else {
+        fresh(to, |file| copy(&mut input, end, file))
+    };
+    copied.map_err(|error| match error {
         Uncopied::Read(error) => Trouble::Usage(format!("{}: {error}", shown::path(from))),
+        Uncopied::Write(error) if to_output => Trouble::from(error),
         Uncopied::Write(error) => Trouble::at(to)(error),
     })?;
+    drop(progress);
+    if to_output {
+        return Ok(Answer::Done);
+    }
     if output.json() {
         output.document(Document::new("extract").set("neff", shown::name(to)).set("bytes", end))?;
     } else {
@@ -293,7 +326,7 @@ impl From<io::Error> for Uncopied {
 }
 
 /// The first `end` bytes of what is read.
-fn copy(input: &mut Input, end: u64, file: &File) -> Result<(), Uncopied> {
+fn copy(input: &mut impl Source, end: u64, file: impl Write) -> Result<(), Uncopied> {
     let (mut out, mut at) = (BufWriter::new(file), 0);
     let mut piece = vec![0; Buffers::INPUT];
     while at < end {
