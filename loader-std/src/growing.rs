@@ -4,8 +4,13 @@ use crate::room;
 use loader_core::arena::{Arena, ArenaFull};
 use loader_core::error::{Error, Stage};
 
-/// First size of an arena in bytes.
-const FIRST: usize = 1 << 20;
+/// First size of an arena in bytes: nearly always enough, for every further one reads the whole file again. What is not
+/// used of it costs addresses and no memory.
+const FIRST: usize = 64 << 20;
+/// The least that is tried, on a host with little memory.
+const LEAST: usize = 1 << 20;
+/// How many times as large the next one is.
+const GROWTH: usize = 8;
 /// Largest size in bytes: arena offsets have 32 bits.
 const LAST: usize = (1 << 32) - 8;
 const STAGES: [Stage; 4] = [Stage::Unpack, Stage::Manifest, Stage::Lower, Stage::Plan];
@@ -17,18 +22,23 @@ pub fn is_full(error: &Error) -> bool {
     STAGES.iter().any(|stage| Error::arena(*stage, none).code() == error.code())
 }
 
-/// Runs `step` with an empty arena, and again with a larger one as long as the arena is what it lacks.
+/// Runs `step` with an empty arena, and again with a larger one as long as the arena is what it lacks. A host with less
+/// memory gives a smaller one.
 ///
 /// # Errors
 /// Those of `step`; C802 if the host has no larger arena.
 pub fn with_arena<T>(mut step: impl FnMut(&mut Arena<'_>) -> Result<T, Error>) -> Result<T, Error> {
-    let mut size = FIRST;
+    let (mut most, mut least) = (FIRST, LEAST);
     loop {
-        let mut memory =
-            room::zeroed(size).map_err(|full| full.error(Stage::Unpack, "the tables of the file"))?;
+        let memory = room::largest(most, least, 0);
+        let mut memory = memory.map_err(|full| full.error(Stage::Unpack, "the tables of the file"))?;
+        let size = memory.len();
         let made = Arena::new(&mut memory).map_err(|full| Error::arena(Stage::Unpack, full));
         match made.and_then(|mut arena| step(&mut arena)) {
-            Err(error) if is_full(&error) && size < LAST => size = size.saturating_mul(2).min(LAST),
+            Err(error) if is_full(&error) && size < LAST => {
+                least = size.saturating_add(LEAST).min(LAST);
+                most = size.saturating_mul(GROWTH).min(LAST);
+            }
             done => return done,
         }
     }
@@ -46,7 +56,7 @@ mod tests {
             tries += 1;
             arena.alloc::<u8>(5 * FIRST).map_err(|full| Error::arena(Stage::Lower, full))
         });
-        assert_eq!((got.unwrap().count(), tries), (5 << 20, 4));
+        assert_eq!((got.unwrap().count() as usize, tries), (5 * FIRST, 2));
     }
 
     #[test]

@@ -18,14 +18,14 @@ codes! {
         HostExhausted = 'D' 110, FailHostMemAlloc, "the device's host memory is exhausted: {a} bytes asked for, usage {name}", "a free block of that size", "Free what the device holds in host memory, or ask for less.";
         HostRecord = 'D' 111, Resource, "the host has no memory for what it keeps of the device", "memory of the host for that", remedy::HOST;
         HandleTable = 'D' 112, Failure, "the driver's table of memory handles is full or closed: {a} bytes asked for, usage {name}", "a free handle", "Unload other models; if the driver has closed the table, reload the kernel module.";
-        NoDevice = 'D' 201, Failure, "there is no device {name}", "a device node of the kernel driver", "Load the kernel module, or name another device with --device.";
+        NoDevice = 'D' 201, Failure, "there is no device {name}", "a device node of the kernel driver", "Load the kernel module, or name another device: with --device, or with NEFFLOAD_DEVICE for a program of the C interface.";
         OpenFailed = 'D' 202, Failure, "device {name} cannot be opened: errno {a}", "a node that this user may open", "Check the node's permissions.";
         DeviceDead = 'D' 203, HwError, "device {name} is not usable: its reset failed", "a device that resets", "Reset the device or reload the kernel module.";
         DeviceCrowded = 'D' 204, Resource, "device {name} is open in 16 processes", "at most 15 others", "End one of them.";
         Interrupted = 'D' 205, Failure, "a signal ended the wait for the device", "no signal until the device answers", "Load it again.";
         DriverRange = 'D' 206, Failure, "the driver accepts runtime interfaces {a} to {b}", "a range that meets 5 to 11", "Use a driver that matches this loader.";
         UnknownDevice = 'D' 207, Failure, "the device has architecture {a}", "2, 3 or 4", "Use a newer loader, or a device of architecture 2, 3 or 4.";
-        CoresBusy = 'D' 208, LoadNotEnoughNc, "cores {a} to {b} are not free; the longest free run seen is {c}", "a run of free cores", "Unload what runs there, or choose other cores with --core.";
+        CoresBusy = 'D' 208, LoadNotEnoughNc, "cores {a} to {b} are not free; the longest free run seen is {c}", "a run of free cores", "Unload what runs there, or choose other cores: with --core, or with NEURON_RT_VISIBLE_CORES for a program of the C interface.";
         ResetFailed = 'D' 209, HwError, "the cores could not be reset: result {a}", "0", "Reset the device or reload the kernel module.";
         Initialiser = 'D' 210, Timeout, "core {a} is being initialised by somebody who does not finish", "a core that is ready", "Reset the core.";
         PodElection = 'D' 211, Timeout, "the pod's election does not finish", "an election that ends", "Try again later.";

@@ -59,7 +59,7 @@ codes! {
         InvalidTarget = 'L' 601, Invalid, "Invalid target = {a}", "2 (sunda), 3 (cayman) or 4 (mariana)", "Compile the model for one of these targets.";
         TargetMismatch = 'L' 602, Invalid, "Loading a NEFF compiled for a different arch is not allowed, NEFF arch: v{a}, instance arch: v{b}", "a file for v{b}", "Compile for this host, or allow legacy files.";
         RemoteNotFound = 'L' 701, Invalid, "Failed to resolve remote variables for subgraphs {a} to {b}", "variable {c} of the owner behind {name}", remedy::COMPILE;
-        KbinCount = 'L' 702, Invalid, "Insufficient number of pncs, required {a}, available {b}", "1 subgraph, or as many as the logical core has cores", "Load it with `--lnc {a}`, or pack it with `--lnc {a}`.";
+        KbinCount = 'L' 702, Invalid, "Insufficient number of pncs, required {a}, available {b}", "1 subgraph, or as many as the logical core has cores", "Load it with `--lnc {a}` (NEURON_LOGICAL_NC_CONFIG={a} for a program of the C interface), or pack it with `--lnc {a}`.";
         DuplicateSubgraph = 'L' 703, Invalid, "subgraph {name} is listed twice", "each name once", remedy::COMPILE;
         RemoteGroupIndex = 'L' 704, Invalid, "Failed to resolve remote variables for subgraphs {a} to {b}", "an owner among these, but {name} names subgraph {c}", remedy::COMPILE;
         RemoteSelfReference = 'L' 705, Invalid, "Failed to resolve remote variables for subgraphs {a} to {b}", "an owner other than subgraph {c}, where {name} itself is", remedy::COMPILE;
@@ -73,9 +73,9 @@ codes! {
         ResolveOutOfBounds = 'L' 902, Invalid, "invalid offset in {name}, {a} < ({b} + {c})", "an access inside the variable", remedy::COMPILE;
         ResolveUnplaced = 'L' 903, Invalid, "Variable {name} is not staged in HBM", "a variable with an address", remedy::COMPILE;
         ResolvePointerOffset = 'L' 904, Failure, "internal invariant broken: pointer {name} accessed at offset {b}", "offset 0", remedy::REPORT;
-        ScratchpadPageSize = 'L' 905, Invalid, "Invalid scratchpad page size {a} bytes", "1 to 4294967295 bytes", "Give another `--page-size`.";
-        ScratchpadLayout = 'L' 906, Invalid, "Failed to calculate scratchpad info", "scratchpads that end below 2^64, of at most 2 kbins", "Give another `--page-size`, or compile the model with a smaller scratchpad.";
-        ScratchpadPages = 'L' 907, Resource, "the scratchpad of core {c} takes {a} pages", "at most {b}, and {name} to end within them", "Give a larger `--page-size`.";
+        ScratchpadPageSize = 'L' 905, Invalid, "Invalid scratchpad page size {a} bytes", "1 to 4294967295 bytes", "Give another `--page-size`, or NEURON_SCRATCHPAD_PAGE_SIZE.";
+        ScratchpadLayout = 'L' 906, Invalid, "Failed to calculate scratchpad info", "scratchpads that end below 2^64, of at most 2 kbins", "Give another `--page-size`, or NEURON_SCRATCHPAD_PAGE_SIZE, or compile the model with a smaller scratchpad.";
+        ScratchpadPages = 'L' 907, Resource, "the scratchpad of core {c} takes {a} pages", "at most {b}, and {name} to end within them", "Give a larger `--page-size`, or NEURON_SCRATCHPAD_PAGE_SIZE.";
         PatchSection = 'L' 908, Invalid, "Failed to find section {a} in the patch list", "section main or function", remedy::REPORT;
         PatchBounds = 'L' 909, Invalid, "device_ip {a:#x} is out of bounds of main and function buffer", "a position in one of them", remedy::REPORT;
         InstrTail = 'W' 601, Success, "the instructions of {name} end with {a} bytes that fill no slot", "whole 64-byte slots", remedy::COMPILE;

@@ -7,9 +7,9 @@ codes! {
     /// Codes of S4 and S5: placement, staging, relocation, registration (numbers ours).
     StageCode {
         /// P4. staging.md §19, X2.
-        NotEnoughCores = 'S' 101, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "a logical core of at least {a} cores", "Load it with `--lnc {a}`.";
+        NotEnoughCores = 'S' 101, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "a logical core of at least {a} cores", "Load it with `--lnc {a}` (NEURON_LOGICAL_NC_CONFIG={a} for a program of the C interface).";
         /// P5.
-        CoreShape = 'S' 102, Invalid, "{a} subgraphs do not make one logical core of {b} cores", "1 subgraph, or one per core", "Load it with `--lnc {a}`, or pack it with `--lnc {a}`.";
+        CoreShape = 'S' 102, Invalid, "{a} subgraphs do not make one logical core of {b} cores", "1 subgraph, or one per core", "Load it with `--lnc {a}` (NEURON_LOGICAL_NC_CONFIG={a} for a program of the C interface), or pack it with `--lnc {a}`.";
         /// Two subgraphs at most share a scratchpad (staging.md §8.4).
         TooManySubgraphs = 'S' 103, Invalid, "{a} subgraphs share one scratchpad", "at most {b}", "Compile the model for a logical core of at most {b} cores.";
         /// The file is for another architecture.
@@ -21,7 +21,7 @@ codes! {
         /// The group's owner core belongs to someone else (staging.md §8.4).
         CoreOwnership = 'S' 107, Invalid, "core {a} of the HBM group is not owned by this process", "all cores of the group", "Claim all cores of the group in one process.";
         /// P4, where it is the device that ends.
-        BehindDevice = 'S' 108, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "{a} cores of the device from the first one on", "Load it on a lower `--core`, or on a device with more cores.";
+        BehindDevice = 'S' 108, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "{a} cores of the device from the first one on", "Load it on a lower `--core` (NEURON_RT_VISIBLE_CORES for a program of the C interface), or on a device with more cores.";
         /// No platform fuses more (staging.md §2); a header may state anything.
         CoreSize = 'S' 109, Invalid, "a logical core of {b} cores", "1 or 2 cores", "Load it with `--lnc {a}`.";
 

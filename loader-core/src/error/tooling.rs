@@ -20,7 +20,7 @@ codes! {
         /// Ours.
         KeyAbsent = 'N' 109, Invalid, "key {name} is missing", "a document with this key", remedy::COMPILE;
         /// Ours; second name: what it should be. Of a list, an item may be meant: see the place.
-        KeyType = 'N' 110, Invalid, "key {name} is not {name2}", "the type that manifests.md gives", remedy::COMPILE;
+        KeyType = 'N' 110, Invalid, "key {name} is not {name2}", "{name2}", remedy::COMPILE;
         /// Ours.
         BadPattern = 'N' 111, Invalid, "{name} is not a regular expression", "a regular expression", "Correct the pattern; `.*` fits every name.";
         /// Ours.
@@ -39,7 +39,7 @@ codes! {
         UnreadablePayload = 'M' 102, Invalid, "unreadable NEFF payload ({name})", "a payload that can be unpacked", "`neffload verify FILE` says where it is damaged.";
         UnexpectedLayout = 'M' 103, Invalid, "unexpected NEFF layout ({name})", "the manifests of a compiled model", "`neffload verify --deep FILE` says what is wrong with them.";
         /// Ours.
-        BadPageSize = 'M' 104, Invalid, "scratchpad page size {name} is not usable", "a whole number of MiB above 0, below 4 GiB, in NEURON_SCRATCHPAD_PAGE_SIZE a multiple of 512", "Give another `--page-size`.";
+        BadPageSize = 'M' 104, Invalid, "scratchpad page size {name} is not usable", "a whole number of MiB above 0, below 4 GiB, in NEURON_SCRATCHPAD_PAGE_SIZE a multiple of 512", "Give another `--page-size`, or another value to the variable.";
         /// Ours.
         BadEngineBlock = 'M' 106, Invalid, "NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB is {name}, which is not usable", "one number of KiB above 0 and below 4 GiB, for all engines", "Give a power of two, or unset the variable.";
         /// Ours (manifests.md §23: checked arithmetic).

@@ -3,7 +3,7 @@
 
 use crate::failure::{Answer, Failure};
 use crate::handles::Handle;
-use crate::model::{Core, Feature, Model};
+use crate::model::{Core, Feature, Model, names};
 use crate::session::Session;
 use crate::set::TensorSet;
 use loader_core::device::Device;
@@ -45,6 +45,7 @@ fn look_up(
     bound: &mut Bound,
 ) -> Answer {
     for feature in features {
+        names::carried(&feature.name, kind)?;
         let name = String::from_utf8_lossy(&feature.name);
         let missing = || Failure::invalid(format_args!("the {kind} set has no tensor `{name}`"));
         let handle: Handle = set.get(&feature.name).ok_or_else(missing)?;

@@ -7,6 +7,7 @@ use loader_std::LoadError;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 use std::fmt;
+use std::io::{self, Write as _};
 
 /// A refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,22 +70,29 @@ impl From<DeviceError> for Failure {
 }
 
 thread_local! {
-    /// The text of the thread's last refusal.
+    /// The text of the thread's last refusal. It goes with the thread, before what the program's own exit handlers and
+    /// thread-local destructors may still call.
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// Remembers a refusal for [`last`] and prints it unless `NEFFLOAD_LOG` is `off`.
+/// What [`last`] gives a thread whose text is gone.
+const GONE: &CStr = c"this thread is ending and keeps no text of a refusal; standard error has it";
+
+/// Remembers a refusal for [`last`] and prints it unless `NEFFLOAD_LOG` is `off`. Neither can fail: a program may have
+/// closed its standard error, and may be past its end.
 pub(crate) fn report(function: &str, failure: &Failure) {
     let name = status::name(failure.status.number()).to_string_lossy();
     let text = format!("{function}: {} ({name})", failure.text);
     if std::env::var_os("NEFFLOAD_LOG").is_none_or(|value| value != "off") {
-        eprintln!("neffload: {text}");
+        // One write, so that the lines of several threads stay whole.
+        let line = format!("neffload: {text}\n");
+        let _ = io::stderr().write_all(line.as_bytes());
     }
     let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
-    LAST.with(|last| last.replace(text));
+    let _ = LAST.try_with(|last| last.replace(text));
 }
 
 /// Runs `look` with the text of the thread's last refusal; empty if there was none.
-pub(crate) fn last<T>(look: impl FnOnce(&CStr) -> T) -> T {
-    LAST.with(|last| look(&last.borrow()))
+pub(crate) fn last<T>(look: impl Fn(&CStr) -> T) -> T {
+    LAST.try_with(|last| look(&last.borrow())).unwrap_or_else(|_| look(GONE))
 }

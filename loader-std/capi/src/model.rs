@@ -1,6 +1,7 @@
 //! Loaded models.
 
 mod io;
+pub(crate) mod names;
 
 pub(crate) use io::IoTensor;
 
@@ -45,6 +46,7 @@ pub(crate) struct Core {
 /// An input or output of one core.
 #[derive(Debug)]
 pub(crate) struct Feature {
+    /// As the file has it, of any length.
     pub(crate) name: Vec<u8>,
     pub(crate) least: u64,
     pub(crate) var: u32,
@@ -118,7 +120,9 @@ impl Core {
     fn new(view: &CoreView<'_>) -> Result<Self, Full> {
         let features = |all: &[FeatureMap]| {
             let feature = |map: &FeatureMap| {
-                let name = room::copy(map.name.as_bytes())?;
+                // Whole: the record's own field cuts it, and names that agree so far are still two.
+                let name = view.kbin.var(map.var_id.get()).map_or(&[][..], |var| var.name);
+                let name = room::copy(name)?;
                 Ok(Feature { name, least: map.min_size.get(), var: map.var_id.get() })
             };
             room::try_collect(all.iter().map(feature))

@@ -45,14 +45,16 @@ impl Settings {
             (None, Some(count)) => (0..count_of(&count, total)?).collect(),
             (None, None) => (0..total).collect(),
         };
+        // What is no yes means no here, as to the reference (manifests.md §5.4).
         let flag = |name: &str| allow_legacy(get(name).as_deref());
         let block = engine_block_of(get("NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB").as_deref());
+        let strict = |name: &str| text(name).and_then(|value| yes_or_no(name, value.as_deref()));
         let policy = Policy {
             host_arch: Some(device.arch()),
             lnc: Some(lnc.into()),
-            verify_digest: flag("NEURON_RT_VALIDATE_HASH"),
+            verify_digest: strict("NEURON_RT_VALIDATE_HASH")?,
             allow_legacy: flag("NEURON_RT_ALLOW_LEGACY_NEFF"),
-            allow_opaque: flag("NEFFLOAD_ALLOW_OPAQUE"),
+            allow_opaque: strict("NEFFLOAD_ALLOW_OPAQUE")?,
             engine_block: block.map_err(|refusal| Failure::invalid(&refusal))?,
             ..Policy::DEFAULT
         };
@@ -83,6 +85,19 @@ fn lnc(text: Option<&str>, arch: Arch) -> Answer<u16> {
         (Some("2"), _) | (None, _) => Ok(2),
         (Some(other), _) => {
             Err(Failure::invalid(format_args!("NEURON_LOGICAL_NC_CONFIG is `{other}`; it must be 1 or 2")))
+        }
+    }
+}
+
+/// A variable that is set or not: `1` or `true`, `0` or `false`.
+fn yes_or_no(name: &str, text: Option<&str>) -> Answer<bool> {
+    let is = |word: &str, text: &str| text.eq_ignore_ascii_case(word);
+    match text {
+        None => Ok(false),
+        Some(text) if text == "1" || is("true", text) => Ok(true),
+        Some(text) if text == "0" || is("false", text) => Ok(false),
+        Some(other) => {
+            Err(Failure::invalid(format_args!("{name} is `{other}`; it must be 1, true, 0 or false")))
         }
     }
 }
@@ -180,6 +195,9 @@ mod tests {
             ("NEFFLOAD_DEVICE", "sim:cayman:1"),
             ("NEFFLOAD_DEVICE", "sim:cayman:8:x"),
             ("NEURON_LOGICAL_NC_CONFIG", "3"),
+            ("NEURON_RT_VALIDATE_HASH", "yes"),
+            ("NEURON_RT_VALIDATE_HASH", "2"),
+            ("NEFFLOAD_ALLOW_OPAQUE", "on"),
             ("NEURON_RT_NUM_CORES", "5"),
             ("NEURON_RT_VISIBLE_CORES", "0,0"),
             ("NEURON_RT_VISIBLE_CORES", "3-1"),
@@ -187,6 +205,16 @@ mod tests {
         ] {
             refused(name, value);
         }
+    }
+
+    #[test]
+    fn a_flag_is_a_yes_or_a_no() {
+        for (value, expected) in [("1", true), ("TRUE", true), ("0", false), ("False", false), ("", false)] {
+            let policy =
+                read(&[("NEURON_RT_VALIDATE_HASH", value), ("NEFFLOAD_ALLOW_OPAQUE", value)]).unwrap().policy;
+            assert_eq!((policy.verify_digest, policy.allow_opaque), (expected, expected), "{value:?}");
+        }
+        assert!(!read(&[("NEURON_RT_ALLOW_LEGACY_NEFF", "no")]).unwrap().policy.allow_legacy);
     }
 
     fn refused(name: &str, value: &str) {

@@ -62,7 +62,11 @@ impl Tensor {
             return Err(Failure::invalid("a tensor has at least one byte"));
         }
         if i64::try_from(size).is_err() {
-            return Err(Failure::new(Status::Resource, format_args!("no memory has {size} bytes")));
+            let status = match home {
+                Home::Device(_) => Status::Resource,
+                Home::Host => Status::FailHostMemAlloc,
+            };
+            return Err(Failure::new(status, format_args!("no memory has {size} bytes")));
         }
         // Host memory comes in pages and takes no request for more.
         let (core, place, align) = match home {

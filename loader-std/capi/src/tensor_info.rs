@@ -2,13 +2,12 @@
 
 use crate::failure::{Answer, Failure};
 use crate::model::IoTensor;
+use crate::model::names::{self, FIELD as NAME};
 use loader_core::error::Stage;
 use loader_std::room::{self, Full};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes of a record's name, the final NUL included.
-const NAME: usize = 256;
 /// Bytes of one record.
 pub(crate) const RECORD: usize = NAME + 40;
 /// Bytes before the first record.
@@ -21,9 +20,12 @@ fn lent() -> MutexGuard<'static, BTreeMap<usize, Vec<u64>>> {
     LENT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes the array of a model's inputs and outputs and gives its address. A name that does not fit is cut at
-/// 255 bytes.
+/// Makes the array of a model's inputs and outputs and gives its address. A name that does not fit is refused: cut, it
+/// would be that of no tensor, or of another one.
 pub(crate) fn lend(tensors: &[IoTensor]) -> Answer<usize> {
+    for tensor in tensors {
+        names::carried(&tensor.name, tensor.kind())?;
+    }
     let records = HEAD + RECORD * tensors.len();
     let extents: usize = tensors.iter().map(|tensor| tensor.shape.len()).sum();
     let count = records / 8 + extents.div_ceil(2);
@@ -53,8 +55,9 @@ fn image(tensors: &[IoTensor], mut shapes: usize, bytes: &mut Vec<u8>) {
     bytes.extend((tensors.len() as u64).to_ne_bytes());
     for tensor in tensors {
         let mut name = [0; NAME];
-        let fits = tensor.name.len().min(NAME - 1);
-        name[..fits].copy_from_slice(&tensor.name[..fits]);
+        for (place, byte) in name.iter_mut().zip(&tensor.name) {
+            *place = *byte;
+        }
         bytes.extend(name);
         bytes.extend(u32::from(tensor.output).to_ne_bytes());
         bytes.extend([0; 4]);

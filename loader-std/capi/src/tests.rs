@@ -2,10 +2,11 @@
 
 use crate::execute;
 use crate::library::Library;
-use crate::model::{Bind, load};
+use crate::model::{Bind, IoTensor, load};
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::tensor::PIECE;
+use crate::tensor_info;
 use loader_core::device::Device;
 use neffload_tests::build::edit_json;
 use neffload_tests::fixtures::named;
@@ -305,5 +306,70 @@ fn a_program_can_bind_what_the_tensor_information_lists() {
             if tensor.output { &outputs } else { &inputs }.add(&tensor.name, handle);
         }
         execute::bind(&session, &model, &inputs, &outputs).unwrap();
+    }
+}
+
+/// Two inputs of one program under other names, long as they may be.
+fn renamed(x: &str, y: &str) -> Vec<u8> {
+    let mut file = named("cayman-2core");
+    for (_, bytes) in file.tree.iter_mut().filter(|(member, _)| member.ends_with(".json")) {
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        let quoted = |name: &str| format!("\"{}\"", name.replace('\0', "\\u0000"));
+        let text = text.replace(&quoted("x"), &quoted(x)).replace(&quoted("y"), &quoted(y));
+        *bytes = text.into_bytes();
+    }
+    file.bytes()
+}
+
+/// A tensor of the size that an input or output takes, under its own name.
+fn fill(library: &Library, session: &Session, io: &[IoTensor]) -> [usize; 2] {
+    let sets = [(); 2].map(|()| session.new_set());
+    for tensor in io {
+        let handle = session.allocate(&library.settings, 0, 0, tensor.size).unwrap();
+        session.set(sets[usize::from(tensor.output)]).unwrap().add(&tensor.name, handle);
+    }
+    sets
+}
+
+#[test]
+fn a_name_of_255_bytes_is_carried_whole() {
+    let (x, y) = ("i".repeat(255), "i".repeat(254));
+    let library = library();
+    let session = library.session().unwrap();
+    let handle = load(&library, Some(&renamed(&x, &y)), -1, -1, None).unwrap();
+    let model = session.model(handle).unwrap();
+    let [inputs, outputs] = fill(&library, &session, &model.io).map(|set| session.set(set).unwrap());
+    execute::bind(&session, &model, &inputs, &outputs).unwrap();
+    assert!(tensor_info::take_back(tensor_info::lend(&model.io).unwrap()));
+}
+
+/// Names that the interface cannot carry are refused by name, and two that agree as far as it goes stay two.
+#[test]
+fn names_that_do_not_fit_are_refused_and_never_merged() {
+    let long = "i".repeat(300);
+    for (x, y, which) in [
+        (format!("{long}a"), format!("{long}b"), "301 bytes"),
+        ("é".repeat(128), "z".to_owned(), "256 bytes"),
+        ("in\0put".to_owned(), "in".to_owned(), "`in\\0put`"),
+    ] {
+        let library = library();
+        let session = library.session().unwrap();
+        let handle = load(&library, Some(&renamed(&x, &y)), -1, -1, None).unwrap();
+        let model = session.model(handle).unwrap();
+        let names: Vec<&[u8]> = model.io.iter().filter(|tensor| !tensor.output).map(|t| &*t.name).collect();
+        assert!(names.contains(&x.as_bytes()) && names.contains(&y.as_bytes()) && names.len() == 2);
+        let refused = tensor_info::lend(&model.io).unwrap_err();
+        assert_eq!(refused.status.number(), 2);
+        assert!(refused.text.contains(which), "{}", refused.text);
+        // The names as a program can give them: as far as the field goes.
+        let [inputs, outputs] = fill(&library, &session, &model.io).map(|set| session.set(set).unwrap());
+        let size = model.io.iter().map(|tensor| tensor.size).max().unwrap();
+        let handle = session.allocate(&library.settings, 0, 0, size).unwrap();
+        for name in [x.as_bytes(), y.as_bytes()] {
+            inputs.add(&name[..name.len().min(255)], handle);
+        }
+        let refused = execute::bind(&session, &model, &inputs, &outputs).unwrap_err();
+        assert_eq!(refused.status.number(), 2);
+        assert!(refused.text.contains(which), "{}", refused.text);
     }
 }

@@ -1,7 +1,7 @@
 //! `NeffInfo` for Python.
 
 use crate::value::to_python;
-use crate::{open, refused};
+use crate::{Named, open, refused};
 use loader_core::limits::Limits;
 use loader_std::Refusal;
 use loader_std::file::Buffers;
@@ -40,7 +40,8 @@ macro_rules! getters {
             /// Opens and unpacks a file.
             #[new]
             #[pyo3(signature = (path, *, strict = false, total_workers = false))]
-            fn new(py: Python<'_>, path: PathBuf, strict: bool, total_workers: bool) -> PyResult<Self> {
+            fn new(py: Python<'_>, path: Named, strict: bool, total_workers: bool) -> PyResult<Self> {
+                let Named(path) = path;
                 let mut input = open(py, &path).map_err(|error| absent(py, &path, error))?;
                 let read = py.detach(|| {
                     Unpacked::read(&mut input, &mut Buffers::new(), &Limits::DEFAULT, |_| true)
@@ -54,7 +55,7 @@ macro_rules! getters {
             /// Opens and unpacks a file; the vendor's way to say it.
             #[staticmethod]
             #[pyo3(name = "parseFile")]
-            fn parse_file(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+            fn parse_file(py: Python<'_>, path: Named) -> PyResult<Self> {
                 Self::new(py, path, false, false)
             }
 
@@ -78,9 +79,18 @@ macro_rules! getters {
                 Ok(size.world_size)
             }
 
-            /// Any getter by its name, with the value of `neffload info --json`.
+            /// Any getter by its name, with the value of `neffload info --json`; `findInNeff` gives bytes. Numbers of a
+            /// document are those of `json.loads`, of any size.
             #[pyo3(signature = (getter, argument = None))]
             fn get(&self, py: Python<'_>, getter: &str, argument: Option<&str>) -> PyResult<Py<PyAny>> {
+                if let ("findInNeff", Some(pattern)) = (getter, argument) {
+                    return Ok(self.find_in_neff(py, pattern)?.into_any().unbind());
+                }
+                let text = argument.is_none().then(|| self.view.text(getter, 0));
+                let text = text.transpose().map_err(|refusal| refused(py, &refusal))?.flatten();
+                if let Some(text) = text {
+                    return Ok(py.import("json")?.call_method1("loads", (text,))?.unbind());
+                }
                 let answer = self.view.get(getter, argument).map_err(|refusal| refused(py, &refusal))?;
                 to_python(py, &answer.value)
             }

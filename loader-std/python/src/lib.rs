@@ -35,6 +35,18 @@ fn refused(py: Python<'_>, refusal: &Refusal) -> PyErr {
     error
 }
 
+/// A path as Python's own `open` takes it: text, bytes, or an object that stands for either.
+pub(crate) struct Named(pub(crate) PathBuf);
+
+impl FromPyObject<'_, '_> for Named {
+    type Error = PyErr;
+
+    fn extract(path: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let text = path.py().import("os")?.call_method1("fsdecode", (path,))?;
+        text.extract().map(Self)
+    }
+}
+
 /// Opens a file; the system's refusal is an `OSError` that names it, as Python's own `open` has it. A path that no file
 /// can have is a `ValueError`.
 fn open(py: Python<'_>, path: &Path) -> PyResult<Input> {
@@ -54,7 +66,8 @@ fn os_error(py: Python<'_>, number: i32, path: &Path) -> PyErr {
 /// What is in a file: the document of `neffload inspect --json`.
 #[pyfunction]
 #[pyo3(signature = (path, *, digests = false))]
-fn inspect(py: Python<'_>, path: PathBuf, digests: bool) -> PyResult<Py<PyAny>> {
+fn inspect(py: Python<'_>, path: Named, digests: bool) -> PyResult<Py<PyAny>> {
+    let Named(path) = path;
     let mut input = open(py, &path)?;
     let policy = Policy {
         verify_digest: false,
@@ -75,7 +88,8 @@ fn inspect(py: Python<'_>, path: PathBuf, digests: bool) -> PyResult<Py<PyAny>> 
 /// The device memory that a file will need: `memory` of `neffload memory --json`.
 #[pyfunction]
 #[pyo3(signature = (path, *, page_size = None))]
-fn memory(py: Python<'_>, path: PathBuf, page_size: Option<u64>) -> PyResult<Py<PyAny>> {
+fn memory(py: Python<'_>, path: Named, page_size: Option<u64>) -> PyResult<Py<PyAny>> {
+    let Named(path) = path;
     let mut input = open(py, &path)?;
     let estimate = py.detach(|| {
         let page = page_size.map_or_else(|| Ok(Page::default()), Page::of)?;
@@ -85,9 +99,10 @@ fn memory(py: Python<'_>, path: PathBuf, page_size: Option<u64>) -> PyResult<Py<
     to_python(py, &json!(estimate.map_err(|refusal| refused(py, &refusal))?))
 }
 
-/// Whether a file is intact, its digest included: `file`, `digest`, `verdict`.
+/// Whether a file is intact: header, archive and payload digest, but no manifest. Gives `file`, `digest`, `verdict`.
 #[pyfunction]
-fn verify(py: Python<'_>, path: PathBuf) -> PyResult<Py<PyAny>> {
+fn verify(py: Python<'_>, path: Named) -> PyResult<Py<PyAny>> {
+    let Named(path) = path;
     let mut input = open(py, &path)?;
     let seen = py.detach(|| {
         let ask = Ask { file_digest: true, ..Ask::default() };

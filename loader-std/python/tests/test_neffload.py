@@ -124,3 +124,41 @@ def test_the_stub_names_what_the_module_has():
     for name in dir(neffload.NeffInfo):
         if not name.startswith("_"):
             assert f"def {name}(" in stub, name
+
+
+NUMBERS = (
+    '\ufeff{"big": 123456789012345678901234567890, "low": -9223372036854775809, "inf": 1e400, "ninf": -1e400,'
+    ' "exact": 18446744073709551615, "long": 0.1000000000000000055511151231257827, "whole": 1E2,'
+    ' "text": "18446744073709551616", "deep": [{"n": 18446744073709551616}]}'
+)
+
+
+@pytest.mark.skipif(COMMAND is None, reason="NEFFLOAD names no command to pack with")
+def test_numbers_are_those_of_json(tmp_path):
+    tree = tmp_path / "tree"
+    subprocess.run([COMMAND, "extract", FIXTURES[0], "-C", tree], check=True, capture_output=True)
+    (tree / "info.json").write_text(NUMBERS, encoding="utf-8")
+    path = tmp_path / "numbers.neff"
+    subprocess.run([COMMAND, "pack", tree, path], check=True, capture_output=True)
+    expected = json.loads(NUMBERS.lstrip("\ufeff"))
+    for value in (neffload.NeffInfo(path).getInfoJson(), neffload.NeffInfo(path).get("getInfoJson")):
+        assert value == expected
+        assert [type(item) for item in value.values()] == [type(item) for item in expected.values()]
+    assert value["inf"] == float("inf") and value["deep"][0]["n"] == 1 << 64
+
+
+def test_paths_may_be_bytes():
+    text = str(FIXTURES[0])
+    assert neffload.NeffInfo(text.encode()).members() == neffload.NeffInfo(text).members()
+    assert neffload.verify(os.fsencode(text)) == neffload.verify(text)
+    for call in CALLS:
+        with pytest.raises(TypeError, match="PathLike"):
+            call(3)
+
+
+def test_a_member_is_bytes_by_either_name():
+    info = neffload.NeffInfo(FIXTURES[0])
+    assert info.get("findInNeff", "neff.json") == info.findInNeff("neff.json")
+    assert isinstance(info.get("findInNeff", "neff.json"), bytes)
+    with pytest.raises(neffload.Refused):
+        info.get("findInNeff")

@@ -2,8 +2,9 @@
 
 use super::window::stored;
 use super::{HEADER_SIZE, Options, PackError};
+use crate::chain;
 use loader_core::container::Features;
-use serde_json::Value;
+use loader_core::json::Element;
 use sha2::{Digest, Sha256};
 
 /// Longest `name`: its field less the NUL.
@@ -79,12 +80,11 @@ impl HeaderFields {
     /// # Errors
     /// [`PackError::BadInfo`]; the fields before the unusable one are taken.
     pub fn apply_info(&mut self, json: &[u8]) -> Result<(), PackError> {
-        let Ok(Value::Object(info)) = serde_json::from_slice(json) else {
-            return Err(PackError::BadInfo("info.json is not a JSON object"));
-        };
+        let no_object = |_| PackError::BadInfo("info.json is not a JSON object");
+        let info = chain::parse(b"info.json", json).map_err(no_object)?;
         if let Some(name) = info.get("name") {
-            let text = name.as_str().ok_or(PackError::BadInfo("info.json: name is not a string"))?;
-            self.name = text.as_bytes().to_vec();
+            let text = name.text().map_err(|_| PackError::BadInfo("info.json: name is not a string"))?;
+            self.name = text.bytes().collect();
         }
         if let Some(count) = info.get("num_tpb") {
             self.num_tpb = number(count, "info.json: num_tpb is not a number of 32 bits")?;
@@ -156,20 +156,21 @@ impl HeaderFields {
     }
 }
 
-fn number(value: &Value, problem: &'static str) -> Result<u32, PackError> {
-    value.as_u64().and_then(|n| u32::try_from(n).ok()).ok_or(PackError::BadInfo(problem))
+fn number(value: Element<'_>, problem: &'static str) -> Result<u32, PackError> {
+    value.u32().map_err(|_| PackError::BadInfo(problem))
 }
 
-fn node_list(list: &Value) -> Result<[u8; 64], PackError> {
+fn node_list(list: Element<'_>) -> Result<[u8; 64], PackError> {
     let problem = PackError::BadInfo("info.json: num_tpb_per_node is not a list of at most 64 bytes");
-    let values = list.as_array().filter(|values| values.len() <= 64);
-    let Some(values) = values else { return Err(problem) };
-    let mut nodes = [0; 64];
-    for (slot, value) in nodes.iter_mut().zip(values) {
-        match value.as_u64().and_then(|n| u8::try_from(n).ok()) {
-            Some(count) => *slot = count,
-            None => return Err(problem),
+    let Ok(values) = list.items() else { return Err(problem) };
+    let (mut nodes, mut slots) = ([0; 64], 0);
+    for value in values {
+        let count = value.u64().ok().and_then(|count| u8::try_from(count).ok());
+        match (nodes.get_mut(slots), count) {
+            (Some(slot), Some(count)) => *slot = count,
+            _ => return Err(problem),
         }
+        slots += 1;
     }
     Ok(nodes)
 }

@@ -22,3 +22,4 @@ mod terminal;
 mod together;
 mod tools;
 mod walks;
+mod words;

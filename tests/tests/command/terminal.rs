@@ -3,6 +3,7 @@
 use neffload_tests::command::{Scratch, neffload};
 use neffload_tests::{fixture, skip};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// What a terminal shows of a shell's line, both streams together; `None` where there is no `script` to make one.
 fn on_terminal(line: &str, variables: &[(&str, &str)]) -> Option<String> {
@@ -52,7 +53,16 @@ fn progress_is_for_terminals_and_for_work_that_lasts() {
     let (program, file) = (program.display(), file.display());
     // A file that comes slowly.
     let slow = format!("{{ head -c 9000 {file}; sleep 0.7; tail -c +9001 {file}; }}");
-    for rest in ["verify -".to_owned(), "inspect -".to_owned(), format!("report - -o {}", page.display())] {
+    for rest in [
+        "verify -".to_owned(),
+        "inspect -".to_owned(),
+        format!("report - -o {}", page.display()),
+        "memory -".to_owned(),
+        "info - getNumNc".to_owned(),
+        "disasm -".to_owned(),
+        "load -".to_owned(),
+        "plan -".to_owned(),
+    ] {
         let line = format!("{slow} | {program} {rest}");
         let Some(shown) = on_terminal(&line, &[]) else { skip!("there is no `script`") };
         assert!(shown.contains(CLEAR) && shown.contains("/s"), "{rest}: no progress: {shown:?}");
@@ -66,5 +76,45 @@ fn progress_is_for_terminals_and_for_work_that_lasts() {
         ] {
             assert!(!quiet.contains('\x1b'), "{rest}: {quiet:?}");
         }
+    }
+}
+
+/// A load says nothing of how far it is; its bar moves all the same, also while it computes.
+#[test]
+fn progress_is_for_loads_too() {
+    let scratch = Scratch::new("progress-load");
+    let (tree, file) = (scratch.join("tree"), scratch.join("large.neff"));
+    let run =
+        |words: &[&str]| assert!(neffload().args(words).output().unwrap().status.success(), "{words:?}");
+    let name = |path: &std::path::Path| path.to_str().unwrap().to_owned();
+    run(&["extract", &name(&fixture("cayman-2core")), "-C", &name(&tree)]);
+    // Zeros, which take no room and yet time to unpack.
+    let zeros = std::fs::File::create(tree.join("sg00/zeros.dat")).unwrap();
+    zeros.set_len(256 << 20).unwrap();
+    run(&["pack", &name(&tree), &name(&file), "--level", "1"]);
+    let program = neffload().get_program().to_owned();
+    let out = scratch.join("out");
+    for (words, label) in [
+        ("load".to_owned(), "loading"),
+        ("plan".to_owned(), "planning"),
+        ("memory --staged".to_owned(), "staging"),
+        ("verify --deep".to_owned(), "verifying"),
+        (format!("extract -C {}", out.display()), "reading"),
+    ] {
+        let line = format!("{} {words} {}", program.display(), file.display());
+        let begun = Instant::now();
+        let Some(shown) = on_terminal(&line, &[("NO_COLOR", "1")]) else { skip!("there is no `script`") };
+        // A machine on which it does not last shows nothing.
+        if begun.elapsed() > Duration::from_secs(1) {
+            assert!(shown.contains(&format!("\r\x1b[2K{label}")), "{words}: {shown:?}");
+        }
+        let after = shown.rfind("\r\x1b[2K").unwrap_or(0);
+        assert!(!shown[after..].contains(label), "{words}: something is left: {shown:?}");
+        std::fs::remove_dir_all(&out).ok();
+        assert!(
+            !on_terminal(&format!("{line} -q"), &[("NO_COLOR", "1")]).unwrap().contains('\x1b'),
+            "{words}"
+        );
+        std::fs::remove_dir_all(&out).ok();
     }
 }

@@ -89,7 +89,7 @@ fn prose(page: &str) -> String {
     text
 }
 
-fn check(file: &Path) {
+pub(crate) fn check(file: &Path) {
     let folder = Scratch::new(&format!("report-{}", file.file_stem().unwrap().to_string_lossy()));
     let (page, document) = report(file, &folder);
     assert_eq!(document["schema"], "neffload.report/1");

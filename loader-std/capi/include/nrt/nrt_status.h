@@ -40,7 +40,8 @@ typedef enum {
 /* The identifier of a status, "UNKNOWN" for a number that is none. The text lives for ever. */
 const char *nrt_get_status_as_str(NRT_STATUS status);
 
-/* neffload only: why the last refused call of this thread was refused, empty if none was. */
+/* neffload only: why the last refused call of this thread was refused, empty if none was. While a thread ends, in
+ * destructors and exit handlers, a fixed text that says so. Never null. */
 const char *neffload_last_error(void);
 
 #ifdef __cplusplus

@@ -3,11 +3,9 @@
 
 use crate::failure::{Answer, Failure};
 use crate::handles::Handle;
+use crate::model::names::LONGEST;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
-
-/// Longest name that is taken; the public header's own bound.
-const LONGEST: usize = 255;
 
 /// A handle as it came in.
 pub(super) fn handle<T>(pointer: *const T) -> Handle {

@@ -126,7 +126,7 @@ pub extern "C" fn nrt_get_status_as_str(status: Number) -> *const c_char {
 }
 
 /// Ours: why the last refused call of this thread was refused; empty if none was. The text lives until the
-/// thread's next refusal.
+/// thread's next refusal. A thread that ends, in its destructors and exit handlers, gets a fixed text.
 #[unsafe(no_mangle)]
 pub extern "C" fn neffload_last_error() -> *const c_char {
     failure::last(std::ffi::CStr::as_ptr)

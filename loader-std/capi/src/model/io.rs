@@ -23,6 +23,11 @@ pub(crate) struct IoTensor {
 }
 
 impl IoTensor {
+    /// What it is to the model, in a word.
+    pub(crate) const fn kind(&self) -> &'static str {
+        if self.output { "output" } else { "input" }
+    }
+
     fn described(entry: &IoEntry, output: bool, least: u64) -> Result<Self, Full> {
         let IoEntry { name, info } = entry;
         let extents = usize::try_from(info.ndim.get()).unwrap_or(usize::MAX);

@@ -134,6 +134,24 @@ fn wrong_callers_survive() {
     run(&compile(cc, "hostile.c", "-std=gnu11"), &[&fixture("cayman-2core")], &[("NEFFLOAD_LOG", "off")]);
 }
 
+/// Exit handlers and the destructors of a thread's variables make calls that are refused.
+#[test]
+fn calls_after_the_end_are_answered() {
+    let Some(cc) = compiler("cc") else { return };
+    run(&compile(cc, "exit.c", "-std=gnu11"), &[&fixture("cayman-2core")], &[]);
+    let Some(cpp) = compiler("c++") else { return };
+    run(&compile(cpp, "owners.cpp", "-std=c++17"), &[], &[]);
+}
+
+#[test]
+fn refusals_need_no_standard_error() {
+    let Some(cc) = compiler("cc") else { return };
+    let program = compile(cc, "silent.c", "-std=gnu11");
+    for way in ["full", "closed", "pipe"] {
+        run(&program, &[Path::new(way)], &[]);
+    }
+}
+
 /// Loads, unloads and tensors on several threads while one closes and initialises again and again. The driver judges the
 /// order in which everything is given back.
 #[test]

@@ -5,7 +5,7 @@ __all__ = ["NeffInfo", "Refused", "__version__", "inspect", "memory", "verify"]
 
 __version__: str
 
-_Path = Union[str, "PathLike[str]"]
+_Path = Union[str, bytes, "PathLike[str]", "PathLike[bytes]"]
 _Json = Dict[str, Any]
 
 class Refused(ValueError):
@@ -38,7 +38,8 @@ class NeffInfo:
     def getNumNeuronCores(self) -> int: ...
     def kelfNodes(self) -> int: ...
     def members(self) -> List[str]: ...
-    def get(self, getter: str, argument: Optional[str] = ...) -> Any: ...
+    def get(self, getter: str, argument: Optional[str] = ...) -> Any:
+        """Any getter by its name. Numbers of a document are those of `json.loads`; `findInNeff` gives bytes."""
 
 def inspect(path: _Path, *, digests: bool = ...) -> _Json:
     """What is in a file: the document of `neffload inspect --json`."""
@@ -47,4 +48,4 @@ def memory(path: _Path, *, page_size: Optional[int] = ...) -> _Json:
     """The device memory it will need: `memory` of `neffload memory --json`."""
 
 def verify(path: _Path) -> _Json:
-    """Whether it is intact: `file`, `digest`, `verdict`."""
+    """Whether header, archive and payload digest are intact; no manifest is read. Gives `file`, `digest`, `verdict`."""

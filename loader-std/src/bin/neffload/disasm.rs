@@ -7,11 +7,12 @@ mod document;
 mod people;
 
 use crate::Answer;
-use crate::output::{Document, Output, shown};
+use crate::output::{Document, Followed, Output, shown};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::arch::Engine;
 use loader_core::limits::Limits;
+use loader_core::source::Source as _;
 use loader_std::Refusal;
 use loader_std::disasm::{Line, Subgraph, listing, wants};
 use loader_std::file::{Buffers, Input};
@@ -65,8 +66,11 @@ impl DisasmArguments {
 /// Runs `disasm`.
 pub(crate) fn run(arguments: &DisasmArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let mut input = Input::open(&arguments.file).map_err(Trouble::at(&arguments.file))?;
+    let mut progress = output.progress("reading", input.len());
+    let mut input = Followed::new(&mut input, |done| progress.set(done));
     let listed = Unpacked::read(&mut input, &mut Buffers::new(), &Limits::DEFAULT, wants)
         .and_then(|members| listing(&members));
+    drop(progress);
     let subgraphs = match listed.and_then(|all| arguments.choose(all)) {
         Ok(subgraphs) => subgraphs,
         Err(refusal) => return refused(arguments, &refusal, output),

@@ -3,16 +3,15 @@
 mod staging;
 
 use crate::Answer;
-use crate::members::{POLICY, look, open, refusal, remarks};
-use crate::output::{Count, Document, Output, Size, shown};
+use crate::members::{look, open, refusal, remarks, told};
+use crate::output::{Count, Document, Followed, Output, Size, shown};
 use crate::replace::fresh;
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::error::{ContainerCode, Error, Stage};
-use loader_core::limits::Limits;
 use loader_core::source::Source;
-use loader_std::container::{Ask, read, text};
-use loader_std::file::{Buffers, Input};
+use loader_std::container::{Ask, text};
+use loader_std::file::Buffers;
 use serde_json::{Value, json};
 use staging::{Settled, Staging};
 use std::io::{self, BufWriter, Write};
@@ -37,13 +36,18 @@ pub(crate) struct ExtractArguments {
 /// Runs `extract`.
 pub(crate) fn run(arguments: &ExtractArguments, output: &mut Output) -> Result<Answer, Trouble> {
     if let Some(out) = &arguments.neff {
+        if out == Path::new("-") && output.json() {
+            return Err(Trouble::Usage(
+                "`--json` and `--neff -` both write to standard output; name a file".to_owned(),
+            ));
+        }
         return cut_out(&arguments.file, out, output);
     }
     let pattern = arguments.pattern.as_ref().map(|pattern| pattern.as_bytes());
     let mut input = open(&arguments.file)?;
     let wanted = |member: &[u8]| pattern.is_none_or(|pattern| matches(pattern, member));
     let mut staging = Staging::new(&arguments.folder, wanted);
-    let error = read(&mut input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT, &mut staging);
+    let error = told(&mut input, &mut staging, output);
     if let Some(trouble) = staging.trouble() {
         return Err(Trouble::at(&arguments.folder)(trouble));
     }
@@ -126,6 +130,8 @@ fn cut_out(from: &Path, to: &Path, output: &mut Output) -> Result<Answer, Troubl
         }
     };
     let end = header.payload_end();
+    let mut progress = output.progress("writing", Some(end));
+    let mut input = Followed::new(&mut input, |done| progress.set(done));
     let standard = to == Path::new("-");
     let copied = if standard {
         copy(&mut input, end, io::stdout().lock())
@@ -137,6 +143,7 @@ fn cut_out(from: &Path, to: &Path, output: &mut Output) -> Result<Answer, Troubl
         Uncopied::Write(error) if standard => Trouble::from(error),
         Uncopied::Write(error) => Trouble::at(to)(error),
     })?;
+    drop(progress);
     if standard {
         return Ok(Answer::Done);
     }
@@ -167,7 +174,7 @@ impl From<io::Error> for Uncopied {
 }
 
 /// The first `end` bytes of what is read.
-fn copy(input: &mut Input, end: u64, out: impl Write) -> Result<(), Uncopied> {
+fn copy(input: &mut impl Source, end: u64, out: impl Write) -> Result<(), Uncopied> {
     let (mut out, mut at) = (BufWriter::new(out), 0);
     let mut piece = vec![0; Buffers::INPUT];
     while at < end {

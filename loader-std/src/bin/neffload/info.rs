@@ -1,12 +1,13 @@
 //! `neffload info`: one getter of the tooling view.
 
 use crate::Answer;
-use crate::output::{Document, Output, shown};
+use crate::output::{Document, Followed, Output, shown};
 use crate::trouble::Trouble;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use loader_core::error::Error;
 use loader_core::limits::Limits;
+use loader_core::source::Source as _;
 use loader_std::file::{Buffers, Input, split_offset};
 use loader_std::info::{GETTERS, Selector, WorldSizeRule};
 use loader_std::members::Unpacked;
@@ -43,7 +44,11 @@ pub(crate) fn run(arguments: &InfoArguments, output: &mut Output) -> Result<Answ
         ("findInNeff", Some(_)) | (_, None) => {}
         (getter, Some(_)) => return Err(Trouble::Usage(format!("{getter} takes no argument"))),
     }
-    let answer = open(arguments)?.and_then(|view| {
+    for flag in idle(arguments) {
+        let getter = &arguments.getter;
+        output.remark(format_args!("neffload: {flag} changes nothing about {getter}"));
+    }
+    let answer = open(arguments, output)?.and_then(|view| {
         let depth = usize::from(output.json());
         let strict = view.clone().strict(arguments.strict);
         let text = strict.text(&arguments.getter, depth)?;
@@ -59,17 +64,39 @@ pub(crate) fn run(arguments: &InfoArguments, output: &mut Output) -> Result<Answ
     }
 }
 
+/// Getters whose member is found by a pattern.
+const SELECTING: [&str; 8] = [
+    "findInNeff",
+    "getDefJson",
+    "getTensorMapJson",
+    "getTensorMap",
+    "getAliasInfo",
+    "hasMustAlias",
+    "hasCC",
+    "getCCRankWorldSize",
+];
+
+/// Options that were given and that the getter does not look at.
+fn idle(arguments: &InfoArguments) -> impl Iterator<Item = &'static str> {
+    let getter = arguments.getter.as_str();
+    let strict = arguments.strict && !SELECTING.contains(&getter);
+    let workers = arguments.total_workers && getter != "getCCRankWorldSize";
+    [(strict, "--strict"), (workers, "--total-workers")]
+        .into_iter()
+        .filter_map(|(idle, flag)| idle.then_some(flag))
+}
+
 /// The view of a file. Standard input and `FILE@OFFSET` have no path to look for.
-fn open(arguments: &InfoArguments) -> Result<Result<NeffInfo<Unpacked>, Refusal>, Trouble> {
+fn open(arguments: &InfoArguments, output: &Output) -> Result<Result<NeffInfo<Unpacked>, Refusal>, Trouble> {
     let file = arguments.file.as_path();
     let inside = split_offset(file).is_some_and(|(path, _)| path.exists());
     if file == Path::new("-") || inside {
         let mut input = Input::open(file).map_err(Trouble::at(file))?;
-        return Ok(unpacked(arguments, &mut input).map(NeffInfo::new));
+        return Ok(unpacked(arguments, &mut input, output).map(NeffInfo::new));
     }
     let mut trouble = None;
     let view = NeffInfo::parse_file(file, |path| match Input::open(path) {
-        Ok(mut input) => unpacked(arguments, &mut input),
+        Ok(mut input) => unpacked(arguments, &mut input, output),
         Err(error) => {
             trouble = Some(Trouble::at(path)(error));
             Ok(Unpacked::default())
@@ -80,11 +107,13 @@ fn open(arguments: &InfoArguments) -> Result<Result<NeffInfo<Unpacked>, Refusal>
 
 /// The members, in one pass. Blobs are not kept, except for the one that `findInNeff` may have to print: the
 /// first name in byte order that its pattern finds.
-fn unpacked(arguments: &InfoArguments, input: &mut Input) -> Result<Unpacked, Refusal> {
+fn unpacked(arguments: &InfoArguments, input: &mut Input, output: &Output) -> Result<Unpacked, Refusal> {
     let pattern = arguments.argument.as_deref().filter(|_| arguments.getter == "findInNeff");
     let selector = pattern.and_then(|pattern| Selector::new(pattern, arguments.strict).ok());
     let mut first: Option<Vec<u8>> = None;
-    Unpacked::read(input, &mut Buffers::new(), &Limits::DEFAULT, |name| {
+    let mut progress = output.progress("reading", input.len());
+    let mut input = Followed::new(input, |done| progress.set(done));
+    Unpacked::read(&mut input, &mut Buffers::new(), &Limits::DEFAULT, |name| {
         let found = selector.as_ref().is_some_and(|selector| selector.finds(name));
         let found = found && first.as_deref().is_none_or(|first| name <= first);
         if found {

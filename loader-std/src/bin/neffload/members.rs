@@ -3,10 +3,12 @@
 use crate::Answer;
 use crate::inspect::NoNames;
 use crate::output::{
-    Align, Cell, Columns, Count, Document, Listing, Output, Paint, Size, Style, cell, shown, total, verdict,
+    Align, Cell, Columns, Count, Document, Followed, Listing, Output, Paint, Size, Style, cell, shown, total,
+    verdict,
 };
 use crate::trouble::Trouble;
 use clap::Args;
+use loader_core::container::Events;
 use loader_core::error::{ContainerCode, Error, Stage};
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
@@ -48,6 +50,17 @@ pub(crate) fn look(path: &Path, input: &mut Input, ask: Ask, output: &Output) ->
     let told = |done| progress.set(done);
     survey(input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT, ask, told)
         .map_err(|error| Trouble::Usage(format!("{}: {error}", shown::path(path))))
+}
+
+/// Reads a file from its start to its end, and shows how far that is. Returns its refusal, if it is refused.
+pub(crate) fn told(
+    input: &mut Input,
+    events: &mut impl Events,
+    output: &Output,
+) -> Result<Option<Error>, Error> {
+    let mut progress = output.progress("reading", input.len());
+    let mut input = Followed::new(input, |done| progress.set(done));
+    read(&mut input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT, events)
 }
 
 /// Prints remarks on a file that is read all the same.
@@ -133,7 +146,7 @@ pub(crate) fn cat(arguments: &CatArguments, output: &mut Output) -> Result<Answe
     let name = arguments.member.as_bytes();
     let mut input = open(&arguments.file)?;
     let mut unpacker = Unpacker::new(|member: &[u8]| member == name);
-    let error = read(&mut input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT, &mut unpacker)
+    let error = told(&mut input, &mut unpacker, output)
         .map_err(|error| Trouble::Usage(format!("{}: {error}", shown::path(&arguments.file))))?;
     match unpacker.members.get(name) {
         Some(bytes) if error.is_none() => {

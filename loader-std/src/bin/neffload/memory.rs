@@ -7,7 +7,7 @@ use crate::Answer;
 use crate::arguments::number;
 use crate::files::{Named, Tour, expand};
 use crate::load::check_environment;
-use crate::output::{Count, Document, Output, shown, verdict};
+use crate::output::{Count, Document, Followed, Output, Progress, shown, verdict};
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::error::{ContainerCode, Error, Stage};
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &MemoryArguments, output: &mut Output) -> Result<An
     let one = arguments.files.len() == 1 && !arguments.files[0].is_dir();
     let mut measured = measure(arguments, page, output);
     if arguments.staged {
-        stage(&mut measured, page)?;
+        stage(&mut measured, page, output)?;
     }
     for complaint in measured.iter().filter_map(Measured::complaint) {
         shown::complain(format_args!("neffload: {complaint}"));
@@ -85,11 +85,11 @@ pub(crate) fn run(arguments: &MemoryArguments, output: &mut Output) -> Result<An
 }
 
 /// Loads every file that could be measured; all stay loaded until the last one is.
-fn stage(measured: &mut [Measured], page: Page) -> Result<(), Trouble> {
+fn stage(measured: &mut [Measured], page: Page, output: &Output) -> Result<(), Trouble> {
     check_environment()?;
     let mut stager = Stager::new(page);
     for file in measured.iter_mut().filter(|file| file.estimate.is_ok()) {
-        let staged = stager.load(&file.path)?;
+        let staged = stager.load(&file.path, output)?;
         if let Err(refused) = &staged {
             shown::complain(format_args!("neffload: {}: {refused}", shown::path(&file.path)));
         }
@@ -113,13 +113,19 @@ fn measure(arguments: &MemoryArguments, page: Page, output: &Output) -> Vec<Meas
     let one = |(at, file): (usize, &mut Named)| {
         let progress = tour.file(at);
         progress.set(0);
-        one(file, arguments.staged, page, &mut buffers)
+        one(file, arguments.staged, page, &mut buffers, progress)
     };
     files.iter_mut().enumerate().map(one).collect()
 }
 
 /// Measures a file. That it cannot be read does not keep the others from being measured.
-fn one(file: &mut Named, staged: bool, page: Page, buffers: &mut Buffers) -> Measured {
+fn one(
+    file: &mut Named,
+    staged: bool,
+    page: Page,
+    buffers: &mut Buffers,
+    progress: &mut Progress,
+) -> Measured {
     let opened = file.open();
     let path = file.path.clone();
     let told = |trouble: &Trouble| Some(trouble.to_string());
@@ -129,6 +135,7 @@ fn one(file: &mut Named, staged: bool, page: Page, buffers: &mut Buffers) -> Mea
             (Err(Error::new(Stage::Tool, ContainerCode::NotSeekable).into()), Some(why))
         }
         Ok(mut input) => {
+            let mut input = Followed::new(&mut input, |done| progress.set(done));
             let estimate = Unpacked::read(&mut input, buffers, &Limits::DEFAULT, Estimate::wants)
                 .and_then(|members| Estimate::of(&members, page));
             let failed = |refusal: &Refusal| refusal.error.code() == ContainerCode::Read.into();

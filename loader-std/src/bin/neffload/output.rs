@@ -9,6 +9,7 @@ mod size;
 mod style;
 mod table;
 pub(crate) mod verdict;
+mod watch;
 
 pub(crate) use document::Document;
 pub(crate) use listing::Listing;
@@ -16,6 +17,7 @@ pub(crate) use progress::Progress;
 pub(crate) use size::{Count, Size, total};
 pub(crate) use style::{Paint, Style};
 pub(crate) use table::{Align, Cell, Columns, Table, cell};
+pub(crate) use watch::{Followed, Watch};
 
 use crate::arguments::Common;
 use crate::trouble::Trouble;
@@ -44,6 +46,11 @@ impl Output {
     /// True if a JSON document was asked for.
     pub(crate) const fn json(&self) -> bool {
         self.json
+    }
+
+    /// True if only answers are wanted.
+    pub(crate) const fn quiet(&self) -> bool {
+        self.quiet
     }
 
     /// How to paint words.
@@ -114,5 +121,15 @@ impl Output {
     /// A progress bar over `total` bytes that appears only on a terminal and only when work lasts.
     pub(crate) fn progress(&self, label: &'static str, total: Option<u64>) -> Progress {
         Progress::new(!self.quiet && progress::is_possible(), label, total)
+    }
+
+    /// The same for work that does not say how far it is, over a file of `total` bytes.
+    pub(crate) fn watch(&self, label: &'static str, total: Option<u64>) -> Watch {
+        Watch::new(!self.quiet && progress::is_possible(), label, total)
+    }
+
+    /// A watch that shows nothing.
+    pub(crate) fn unwatched() -> Watch {
+        Watch::new(false, "", None)
     }
 }

@@ -46,8 +46,10 @@ pub(crate) fn run(arguments: &PlanArguments, output: &mut Output) -> Result<Answ
     let spec = asked.device.simulated().map_err(Trouble::Usage)?.without_content();
     // A pipe is held: how its bytes come here says nothing about how a load will read them.
     let planned = match &input {
-        Input::File(_) => plan_of(&mut input, asked, spec),
-        Input::Pipe(_) => plan_of(&mut hold(&arguments.file, &mut input, output)?.as_slice(), asked, spec),
+        Input::File(_) => plan_of(&mut input, asked, spec, output),
+        Input::Pipe(_) => {
+            plan_of(&mut hold(&arguments.file, &mut input, output)?.as_slice(), asked, spec, output)
+        }
     };
     match planned {
         Ok(plan) => {
@@ -61,9 +63,15 @@ pub(crate) fn run(arguments: &PlanArguments, output: &mut Output) -> Result<Answ
     }
 }
 
-fn plan_of<S: Source>(source: &mut S, asked: &Asked, spec: SimSpec) -> Result<Plan, LoadError> {
+fn plan_of<S: Source>(
+    source: &mut S,
+    asked: &Asked,
+    spec: SimSpec,
+    output: &Output,
+) -> Result<Plan, LoadError> {
     let options = asked.options();
-    let (needs, sim) = needs(source, &options, |target| spec.open(target, false))?;
+    let watch = output.watch("planning", source.len());
+    let (needs, sim) = needs(&mut watch.source(source), &options, |target| spec.open(target, false))?;
     Ok(Plan { needs, config: *sim.config(), policy: options.policy })
 }
 

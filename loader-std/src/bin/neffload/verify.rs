@@ -5,7 +5,7 @@ mod checks;
 use crate::Answer;
 use crate::files::{Named, Tour, expand};
 use crate::inspect::{NoNames, arch};
-use crate::output::{Count, Listing, Output, Paint, Progress, Size, shown, verdict};
+use crate::output::{Count, Followed, Listing, Output, Paint, Progress, Size, shown, verdict};
 use crate::trouble::Trouble;
 use checks::{Check, checks};
 use clap::Args;
@@ -146,8 +146,11 @@ fn verify(
     let survey =
         survey(&mut input, buffers, &policy, &Limits::DEFAULT, Ask::default(), told).map_err(unreadable)?;
     let mut notes = Vec::new();
-    let deep =
-        if arguments.deep && survey.accepted() { deep(&mut input, &policy, &mut notes)? } else { None };
+    let deep = if arguments.deep && survey.accepted() {
+        deep(&mut input, &policy, &mut notes, progress)?
+    } else {
+        None
+    };
     Ok(Verified { survey, deep, notes })
 }
 
@@ -156,12 +159,14 @@ fn deep(
     input: &mut Input,
     policy: &Policy,
     remarks: &mut Vec<Error>,
+    progress: &mut Progress,
 ) -> Result<Option<(Error, Value)>, Trouble> {
     if input.len().is_none() {
         return Err(Trouble::Usage(
             "--deep reads a file more than once; standard input cannot be".to_owned(),
         ));
     }
+    let input = &mut Followed::new(input, |done| progress.set(done));
     let (mut first, mut again) = (Buffers::new(), Buffers::new());
     let policy = Policy { verify_digest: false, ..*policy };
     let limits = Limits::DEFAULT;

@@ -39,6 +39,18 @@ fn queues_are_counted_over_all_subgraphs() {
         broken[0].to_string(),
         "one NEFF can only use up to 11x16 number of DMA queues (there are 192, at most 176 may be)"
     );
+    // Every instance has its own.
+    let named = |each: usize, instances: usize| {
+        let names: Vec<String> = (0..instances).map(|at| format!("i{at}")).collect();
+        let queues =
+            (0..12).map(|at| (format!("q{at}"), json!({"num_queues": each, "queue_instances": names})));
+        json!({ "dma_queue": queues.collect::<Map<_, _>>() })
+    };
+    assert_eq!(rules(&named(1, 14)), []);
+    assert_eq!(rules(&named(1, 16)), [Rule::QueueCount]);
+    assert_eq!(rules(&named(2, 7)), []);
+    assert_eq!(rules(&named(2, 8)), [Rule::QueueCount]);
+    assert_eq!(rules(&named(14, 0)), [], "an empty list leaves one");
     // More than a sum of 64 bits holds.
     let most = json!({"dma_queue": {"a": {"num_queues": u64::MAX}, "b": {"num_queues": u64::MAX}}});
     assert_eq!(rules(&most), [Rule::QueueCount]);
@@ -54,6 +66,7 @@ fn each_rule_names_what_breaks_it() {
             "soft": {"owner": "act", "dynamic_dma": {}},
             "not": {"owner": "act", "dynamic_dma": false},
             "hard": {"owner": "act", "type": "dynamic"},
+            "emptied": {"pinned": true, "semaphore_set": []},
         },
         "var": {
             "table": {"type": "dge-table", "var_id": 0, "list": [1, 2]},
@@ -104,6 +117,8 @@ fn what_cannot_be_read_holds_nothing() {
         json!({"dma_queue": {"q": {"num_queues": null}}}),
         json!({"dma_queue": {"q": {"pinned": "true", "semaphore": 3}}}),
         json!({"dma_queue": {"q": {"owner": 3}}}),
+        json!({"dma_queue": {"q": {"queue_instances": 3}}}),
+        json!({"dma_queue": {"q": {"semaphore_set": 3}}}),
         json!({"dma_queue": {"q": {"owner": "pool", "dynamic_dma": "yes"}}}),
         json!({"var": 7}),
         json!({"var": {"t": {"type": 4}}}),

@@ -113,15 +113,19 @@ impl Rounds<'_> {
     fn load(&mut self, file: &mut File) -> Load {
         let options = self.options;
         let File { input, held, folder } = file;
+        let size = input.len().or(held.as_ref().map(|bytes| bytes.len() as u64));
+        // A trace is printed meanwhile.
+        let watch =
+            if self.arguments.trace { Output::unwatched() } else { self.output.watch("loading", size) };
         let Some(most) = self.arguments.max_memory else {
             return settle(Memory::enough(|memory| match held {
                 Some(bytes) => self.place(prepare(bytes, memory, &options)?, folder),
-                None => self.place(prepare_from(input, memory, &options)?, folder),
+                None => self.place(prepare_from(&mut watch.source(input), memory, &options)?, folder),
             }));
         };
         let budget = usize::try_from(most).unwrap_or(usize::MAX);
         let placed = StreamMemory::enough(budget, |memory, _| {
-            self.place(prepare_streamed(input, memory, &options)?, folder)
+            self.place(prepare_streamed(&mut watch.source(input), memory, &options)?, folder)
         });
         settle(placed.map_err(|refused| self.needing(refused, input, most)))
     }

@@ -1,9 +1,11 @@
 //! `memory --staged`: what the files take once they are loaded, together, into a simulated device.
 
+use crate::output::Output;
 use crate::trouble::Trouble;
 use loader_core::arch::Arch;
 use loader_core::device::Usage;
 use loader_core::plan::{BreakdownLog, CoreView};
+use loader_core::source::Source as _;
 use loader_std::container::text;
 use loader_std::environment;
 use loader_std::file::Input;
@@ -39,10 +41,17 @@ impl Stager {
     }
 
     /// Loads a file; it stays loaded.
-    pub(super) fn load(&mut self, file: &Path) -> Result<Result<Staged, LoadError>, Trouble> {
+    pub(super) fn load(
+        &mut self,
+        file: &Path,
+        output: &Output,
+    ) -> Result<Result<Staged, LoadError>, Trouble> {
         let mut input = Input::open(file).map_err(Trouble::at(file))?;
         let options = self.options;
-        Ok(Memory::enough(|memory| self.place(prepare_from(&mut input, memory, &options)?)))
+        let watch = output.watch("staging", input.len());
+        Ok(Memory::enough(|memory| {
+            self.place(prepare_from(&mut watch.source(&mut input), memory, &options)?)
+        }))
     }
 
     fn place(&mut self, prepared: PreparedResident<'_>) -> Result<Staged, LoadError> {

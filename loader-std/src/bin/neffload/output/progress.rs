@@ -36,6 +36,8 @@ struct Work {
     total: Option<u64>,
     /// Bytes of the files that are done.
     before: u64,
+    /// What was read is then worked on.
+    computes: bool,
     /// Of several files, the present one from 1 on, and how many there are.
     file: Option<(usize, usize)>,
 }
@@ -57,6 +59,12 @@ impl Progress {
         let since = Instant::now();
         let work = Work { label, total, ..Work::default() };
         Self { work, since, next: visible.then(|| since + PATIENCE), drawn: false }
+    }
+
+    /// Once all is read, the line tells how long the work lasts and no rate.
+    pub(super) const fn computing(mut self) -> Self {
+        self.work.computes = true;
+        self
     }
 
     /// Another file of `all` begins, `before` bytes after the start of the first. From then on, the bytes that
@@ -108,7 +116,12 @@ impl Work {
         let line = match self.total {
             None => format!("{head} {}", tail(&Size(done))),
             Some(total) => {
-                let tail = tail(&format_args!("{}/{}", Size(done), Size(total)));
+                // What is read whole is being worked on.
+                let tail = if self.computes && done >= total {
+                    format!("{}, {} s", Size(done), took.as_secs())
+                } else {
+                    tail(&format_args!("{}/{}", Size(done), Size(total)))
+                };
                 let room = most.saturating_sub(head.chars().count() + tail.chars().count() + 2).min(WIDTH);
                 let full = u128::from(done.min(total)) * room as u128 / u128::from(total.max(1));
                 let full = usize::try_from(full).unwrap_or(0);
@@ -134,6 +147,9 @@ mod tests {
         assert_eq!(line, format!("reading {:<32} 1.0 MiB/4.0 MiB 512.0 KiB/s", "━".repeat(8)));
         let pipe = Work { label: "reading", ..Work::default() };
         assert_eq!(pipe.line(100, Duration::ZERO, 80), "reading 100 B 97.7 KiB/s");
+        let computes = Work { computes: true, ..work };
+        assert_eq!(computes.line(4 << 20, TOOK, 80), format!("reading {} 4.0 MiB, 2 s", "━".repeat(32)));
+        assert_eq!(computes.line(1 << 20, TOOK, 80), line);
         let grown = Work { total: Some(1), ..Work::default() };
         assert!(grown.line(9, TOOK, 80).contains(&"━".repeat(32)));
     }
@@ -141,14 +157,21 @@ mod tests {
     #[test]
     fn of_several_files_the_whole_is_told() {
         let before = 2 << 20;
-        let work = Work { label: "verifying", total: Some(4 << 20), before, file: Some((3, 4)) };
+        let work =
+            Work { label: "verifying", total: Some(4 << 20), before, file: Some((3, 4)), ..Work::default() };
         let line = work.line(1 << 20, TOOK, 100);
         assert_eq!(line, format!("verifying 3/4 {:<32} 3.0 MiB/4.0 MiB 1.5 MiB/s", "━".repeat(24)));
     }
 
     #[test]
     fn the_line_fits_every_terminal() {
-        let work = Work { label: "verifying", total: Some(4 << 20), before: 0, file: Some((3, 4)) };
+        let work = Work {
+            label: "verifying",
+            total: Some(4 << 20),
+            before: 0,
+            file: Some((3, 4)),
+            ..Work::default()
+        };
         for columns in 1..200 {
             let line = work.line(3 << 20, TOOK, columns);
             assert!(line.chars().count() < columns.max(2), "{columns}: {line}");

@@ -7,7 +7,7 @@ use crate::trouble::Trouble;
 use loader_std::pack::Summary;
 use serde_json::json;
 
-/// The document, or a few lines.
+/// The document, or a few lines, or nothing if that is asked for.
 pub(super) fn print(
     arguments: &PackArguments,
     summary: &Summary,
@@ -37,6 +37,10 @@ pub(super) fn print(
             .set("debug_members_left_out", choices.left_out.members)
             .set("choices", choices.json());
         return output.document(&document);
+    }
+    // The file is the answer; this is about it.
+    if output.quiet() {
+        return Ok(());
     }
     output.line(format_args!("{}: {}", shown::path(&arguments.out), Size(summary.file_bytes())))?;
     let mut table = Table::new(&[("", Align::Left), ("", Align::Right), ("", Align::Left)]);

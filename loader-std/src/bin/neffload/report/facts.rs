@@ -1,6 +1,7 @@
 //! The figures of the page: the document of `report --json`.
 
 use super::load;
+use super::sections::unlisted;
 use crate::output::{Document, shown, total};
 use crate::trouble::Trouble;
 use loader_core::arch::Engine;
@@ -49,6 +50,7 @@ pub(super) fn gather(path: &Path, input: &mut Input, told: impl FnMut(u64)) -> R
     for key in ["file", "header", "features", "digest", "payload", "verdict", "kelf", "io"] {
         document.set(key, inspected.get(key).clone());
     }
+    document.set("io_unlisted", unlisted(inspected.get("io")));
     document.set("members", members(&seen));
     document.set("subgraphs", subgraphs(inspected.get("subgraphs"), mixes));
     document.set("memory", memory);
@@ -109,10 +111,23 @@ fn subgraphs(all: &Value, mixes: Vec<Value>) -> Value {
             "variables": subgraph["var"]["count"],
             "by_type": subgraph["var"]["by_type"],
             "queues": subgraph["dma_queues"].as_object().map_or(0, serde_json::Map::len),
+            "declared": declared(&subgraph["dma_queues"]),
             "engines": mix,
         })
     })
     .collect()
+}
+
+/// The queues as the file declares them: known also of a file that does not load.
+fn declared(queues: &Value) -> Value {
+    let queues = queues.as_object().into_iter().flatten();
+    queues
+        .map(|(name, queue)| {
+            json!({
+                "queue": name, "type": queue["type"], "owner": queue["owner"], "instances": queue["num_queues"],
+            })
+        })
+        .collect()
 }
 
 /// Slots per opcode, the most frequent first, for every engine with instructions.

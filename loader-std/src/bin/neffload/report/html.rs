@@ -28,6 +28,24 @@ pub(super) fn escaped(text: &str) -> String {
     out
 }
 
+/// Bytes that a text of the document takes on the page at most.
+const MOST_TEXT: usize = 640;
+
+/// As [`escaped`], at most `most` bytes of it and then an ellipsis: a file decides how long its names are, but not how
+/// large the page becomes.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    let mut out = String::new();
+    for character in text.chars() {
+        let next = escaped(character.encode_utf8(&mut [0; 4]));
+        if out.len() + next.len() > most {
+            out.push('…');
+            break;
+        }
+        out.push_str(&next);
+    }
+    out
+}
+
 /// Decimal digits in groups of three.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -73,9 +91,9 @@ impl<'d> Html<'d> {
     /// A string of the document.
     pub(super) fn word(&mut self, pointer: &str) -> &mut Self {
         let shown = match self.at(pointer) {
-            Value::String(text) => escaped(text),
+            Value::String(text) => cut(text, MOST_TEXT),
             Value::Null => "–".to_owned(),
-            other => escaped(&other.to_string()),
+            other => cut(&other.to_string(), MOST_TEXT),
         };
         let _ = write!(self.text, "<span data-from=\"{pointer}\">{shown}</span>");
         self
@@ -105,7 +123,7 @@ impl<'d> Html<'d> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Html, escaped};
+    use super::{Html, cut, escaped};
     use serde_json::json;
 
     #[test]
@@ -116,6 +134,14 @@ mod tests {
     #[test]
     fn names_from_files_are_no_markup() {
         assert_eq!(escaped("<a b='c'>&\"\n"), "&lt;a b=&#39;c&#39;&gt;&amp;&quot;\\n");
+    }
+
+    #[test]
+    fn long_names_end_in_an_ellipsis() {
+        assert_eq!(cut("abcd", 4), "abcd");
+        assert_eq!(cut("abcde", 4), "abcd…");
+        assert_eq!(cut("a<<", 5), "a&lt;…", "no half of a character");
+        assert_eq!(cut("aé", 2), "a…");
     }
 
     #[test]

@@ -29,8 +29,9 @@ pub(super) fn load(seen: &Survey, whole: &Whole, subgraphs: &Value) -> (Value, V
     });
     match loaded {
         Ok((device, lnc, cores, warnings)) => {
-            let cores = cores.as_array().into_iter().flatten().enumerate();
-            let cores: Vec<Value> = cores.map(|(at, core)| summary(core, &subgraphs[at])).collect();
+            let cores = cores.as_array().map_or(&[][..], Vec::as_slice);
+            let each = cores.iter().enumerate();
+            let cores: Vec<Value> = each.map(|(at, core)| summary(core, cores, &subgraphs[at])).collect();
             let loaded =
                 json!({ "verdict": verdict::accepted(), "device": device, "lnc": lnc, "cores": cores });
             (loaded, warnings)
@@ -43,13 +44,13 @@ pub(super) fn load(seen: &Survey, whole: &Whole, subgraphs: &Value) -> (Value, V
 }
 
 /// What the page says about a core.
-fn summary(core: &Value, subgraph: &Value) -> Value {
+fn summary(core: &Value, cores: &[Value], subgraph: &Value) -> Value {
     json!({
         "core": core["core"],
         "subgraph": core["subgraph"],
         "approximate": core["approximate"],
         "breakdown": core["breakdown"],
-        "map": map::map(core),
+        "map": map::map(core, cores),
         "variables": variables(&core["variables"]),
         "queues": queues(core, &subgraph["dma_queues"]),
         "images": core["images"].as_array().into_iter().flatten().map(image).collect::<Vec<_>>(),

@@ -27,7 +27,9 @@ fn address(value: &Value) -> Option<u64> {
 }
 
 /// `map`: the span, the blocks, and which of them the close-up shows.
-pub(super) fn map(core: &Value) -> Value {
+///
+/// The cores of a logical core share a scratchpad, whose pages one of them holds; `cores` are all of them.
+pub(super) fn map(core: &Value, cores: &[Value]) -> Value {
     let names = names(core);
     let allocations = core["allocations"].as_array().into_iter().flatten();
     let mut blocks: Vec<Block> = allocations.filter_map(|block| read(block, &names)).collect();
@@ -53,17 +55,37 @@ pub(super) fn map(core: &Value) -> Value {
         "kinds": kinds(&blocks),
         "close_up": { "count": small().count(), "bytes": small().map(|block| block.granted).sum::<u64>() },
         "rest": { "count": rest.len(), "bytes": rest.iter().map(|block| block.granted).sum::<u64>() },
-        "scratchpad": scratchpad(core, &blocks),
+        "scratchpad": scratchpad(core, cores),
         "blocks": blocks.iter().map(shown).collect::<Vec<_>>(),
     })
 }
 
+/// The scratchpad's pages: the core that holds each, its address, its bytes.
+fn pages(cores: &[Value]) -> Vec<(&Value, u64, u64)> {
+    let of_core = |core| {
+        let blocks = list(core, "allocations").filter(|block| block["tag"] == "scratchpad");
+        blocks.filter_map(move |block| {
+            let bytes = number(&block["granted"]).max(number(&block["size"]));
+            Some((&core["core"], address(&block["address"])?, bytes))
+        })
+    };
+    cores.iter().flat_map(of_core).collect()
+}
+
+/// The items of one of a core's lists.
+fn list<'a>(core: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
+    core[key].as_array().into_iter().flatten()
+}
+
 /// The variables that lie in the scratchpad's pages, in address order. They may share bytes at different times; of
-/// many the smallest are left out.
-fn scratchpad(core: &Value, blocks: &[Block]) -> Value {
-    let pages = || blocks.iter().filter(|block| block.kind == "scratchpad");
-    let inside =
-        |place: u64| pages().any(|page| place >= page.address && place - page.address < page.granted);
+/// many the smallest are left out. `held_by` names the other core that holds the pages.
+fn scratchpad(core: &Value, cores: &[Value]) -> Value {
+    let pages = pages(cores);
+    let holder = |place: u64| {
+        let mut around = pages.iter().filter(|(_, page, bytes)| place >= *page && place - page < *bytes);
+        around.next().map(|(core, ..)| *core)
+    };
+    let inside = |place: u64| holder(place).is_some();
     let variables = core["variables"].as_array().into_iter().flatten();
     let mut found: Vec<(u64, &Value)> = variables
         .filter_map(|variable| Some((address(&variable["address"])?, variable)))
@@ -81,7 +103,10 @@ fn scratchpad(core: &Value, blocks: &[Block]) -> Value {
             "size": variable["size"], "offset": place - first,
         })
     };
+    let held_by =
+        found.iter().find_map(|(place, _)| holder(*place).filter(|holder| **holder != core["core"]));
     json!({
+        "held_by": held_by,
         "count": count,
         "rest": count - found.len(),
         "first": format!("{first:#x}"),
@@ -138,7 +163,7 @@ fn read(block: &Value, names: &BTreeMap<u64, String>) -> Option<Block> {
 
 /// What begins at an address: a variable, an engine's image, a ring.
 fn names(core: &Value) -> BTreeMap<u64, String> {
-    let list = |key: &str| core[key].as_array().into_iter().flatten();
+    let list = |key: &str| list(core, key);
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut names = BTreeMap::new();
     for variable in list("variables") {

@@ -6,4 +6,4 @@ mod tables;
 
 pub(super) use chart::{instructions, members, memory};
 pub(super) use head::{cards, headline, verdicts};
-pub(super) use tables::{queues, tensors, warnings};
+pub(super) use tables::{queues, tensors, unlisted, warnings};

@@ -1,13 +1,15 @@
 //! Sections with bars and maps.
 
-use super::tables::{open, variables};
-use crate::report::html::{Html, escaped};
+use super::tables::{MOST_SUBGRAPHS, open, variables};
+use crate::report::html::{Html, cut};
 use crate::report::map::KINDS;
 use serde_json::Value;
 use std::fmt::Write;
 
 /// Opcodes that have a colour of their own in an engine's bar.
 const COLOURED: usize = 6;
+/// Bytes that a name takes at most where one points at a block; there are hundreds.
+const MOST_TITLE: usize = 256;
 /// Width of a strip in its own units.
 const WIDTH: f64 = 1000.0;
 
@@ -98,7 +100,11 @@ fn scratchpad(html: &mut Html<'_>, base: &str) {
     if html.number_at(&format!("{place}/span")) == 0 {
         return;
     }
-    html.raw("<figcaption>In the scratchpad, variables by address: ").count(&format!("{place}/count"));
+    html.raw("<figcaption>In the scratchpad");
+    if html.at(&format!("{place}/held_by")).is_number() {
+        html.raw(", whose pages core ").count(&format!("{place}/held_by")).raw(" holds for both");
+    }
+    html.raw(", variables by address: ").count(&format!("{place}/count"));
     if html.number_at(&format!("{place}/rest")) > 0 {
         html.raw(", without the ").count(&format!("{place}/rest")).raw(" smallest");
     }
@@ -152,7 +158,7 @@ struct Rect {
 /// Name, class, address and size of a block or variable; its class is under that key. The name stands between marks
 /// that isolate it: one in Hebrew or Arabic would else draw the numbers after it to its left.
 fn titled(block: &Value, class: &str) -> String {
-    let word = |key: &str| escaped(block[key].as_str().unwrap_or_default());
+    let word = |key: &str| cut(block[key].as_str().unwrap_or_default(), MOST_TITLE);
     let size = block["size"].as_u64().unwrap_or(0);
     format!("\u{2068}{}\u{2069} · {} · {} · {size} bytes", word("name"), word(class), word("address"))
 }
@@ -198,7 +204,7 @@ fn strip(html: &mut Html<'_>, strip: &Strip) {
 
 /// What the engines do: slots by opcode.
 pub(in crate::report) fn instructions(html: &mut Html<'_>) {
-    let subgraphs = html.len("/subgraphs");
+    let subgraphs = html.len("/subgraphs").min(MOST_SUBGRAPHS);
     let any = (0..subgraphs).any(|at| html.len(&format!("/subgraphs/{at}/engines")) > 0);
     if !any {
         return;

@@ -1,7 +1,7 @@
 //! Sections that are tables or lists.
 
 use crate::report::html::Html;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Opens a section with a heading and a sentence.
 pub(super) fn open(html: &mut Html<'_>, heading: &str, why: &str) {
@@ -57,7 +57,12 @@ fn table(
     html.raw("</tbody></table></div>");
 }
 
-/// Inputs and outputs.
+/// Subgraphs whose queues and instructions the page shows; no file that loads has more.
+pub(super) const MOST_SUBGRAPHS: usize = 16;
+/// Inputs that the page lists, and outputs.
+const MOST_TENSORS: usize = 100;
+
+/// Inputs and outputs, the first of each.
 pub(in crate::report) fn tensors(html: &mut Html<'_>) {
     if !html.at("/io").is_object() {
         return;
@@ -70,8 +75,9 @@ pub(in crate::report) fn tensors(html: &mut Html<'_>) {
         Column::Word("shape"),
         Column::Number("size"),
     ];
-    let inputs = html.len("/io/inputs");
-    table(html, &columns, inputs + html.len("/io/outputs"), |html, row, column| {
+    let (all_inputs, all_outputs) = (html.len("/io/inputs"), html.len("/io/outputs"));
+    let (inputs, outputs) = (all_inputs.min(MOST_TENSORS), all_outputs.min(MOST_TENSORS));
+    table(html, &columns, inputs + outputs, |html, row, column| {
         let (word, tensor) = match row.checked_sub(inputs) {
             None => ("input", format!("/io/inputs/{row}")),
             Some(row) => ("output", format!("/io/outputs/{row}")),
@@ -84,7 +90,21 @@ pub(in crate::report) fn tensors(html: &mut Html<'_>) {
             _ => html.size(&format!("{tensor}/size")),
         };
     });
+    for (kind, key, left) in [
+        ("inputs", "/io_unlisted/inputs", all_inputs > inputs),
+        ("outputs", "/io_unlisted/outputs", all_outputs > outputs),
+    ] {
+        if left {
+            html.raw("<p class=\"quiet\">… ").count(key).raw(format!(" more {kind}</p>"));
+        }
+    }
     html.raw("</section>");
+}
+
+/// How many inputs and outputs the page leaves out.
+pub(in crate::report) fn unlisted(io: &Value) -> Value {
+    let left = |key: &str| io[key].as_array().map_or(0, Vec::len).saturating_sub(MOST_TENSORS);
+    json!({ "inputs": left("inputs"), "outputs": left("outputs") })
 }
 
 fn shape<'h, 'd>(html: &'h mut Html<'d>, place: &str) -> &'h mut Html<'d> {
@@ -99,7 +119,7 @@ pub(in crate::report) fn queues(html: &mut Html<'_>) {
     let cores = html.len("/load/cores");
     let any = (0..cores).any(|core| html.len(&format!("/load/cores/{core}/queues")) > 0);
     if !any {
-        return;
+        return declared(html);
     }
     open(
         html,
@@ -133,6 +153,39 @@ pub(in crate::report) fn queues(html: &mut Html<'_>) {
                 0..=2 => html.word(&value),
                 7 => html.size(&value),
                 _ => html.count(&value),
+            };
+        });
+    }
+    html.raw("</section>");
+}
+
+/// The queues of a file that does not load: they have no rings.
+fn declared(html: &mut Html<'_>) {
+    let subgraphs = 0..html.len("/subgraphs").min(MOST_SUBGRAPHS);
+    let list = |subgraph| format!("/subgraphs/{subgraph}/declared");
+    if !subgraphs.clone().any(|subgraph| html.len(&list(subgraph)) > 0) {
+        return;
+    }
+    open(
+        html,
+        "Queues and blocks",
+        "As the file declares them. It does not load, so there are no rings and blocks.",
+    );
+    for subgraph in subgraphs {
+        let queues = list(subgraph);
+        if html.len(&queues) == 0 {
+            continue;
+        }
+        html.raw("<h3>").word(&format!("/subgraphs/{subgraph}/name")).raw("</h3>");
+        let columns =
+            [Column::Name("queue"), Column::Word("type"), Column::Word("owner"), Column::Number("instances")];
+        table(html, &columns, html.len(&queues), |html, row, column| {
+            let key = ["queue", "type", "owner", "instances"].get(column).copied().unwrap_or_default();
+            let value = format!("{queues}/{row}/{key}");
+            if column < 3 {
+                html.word(&value)
+            } else {
+                html.count(&value)
             };
         });
     }
