@@ -6,7 +6,7 @@
 //! | [`map`] | the address maps of the three architectures | nothing |
 //! | `neuron` | the accelerator behind the kernel driver | Linux; the C library is optional |
 //! | `simdrv` | the simulated kernel driver, behind the same requests | a heap |
-//! | `heap` | none: what the host has left of its memory | the C library of a Unix |
+//! | `host` | none: what memory is left, and that a file may be too large | the C library of a Unix |
 //! | `harness` | the simulated kernel driver behind real system calls | Linux with seccomp user notification |
 //! | [`sim`] | the deterministic simulated accelerator | nothing: no operating system, no heap |
 #![no_std]
@@ -22,7 +22,7 @@ mod bytes;
 #[cfg(feature = "harness")]
 pub mod harness;
 #[cfg(feature = "std")]
-pub mod heap;
+pub mod host;
 pub mod map;
 #[cfg(feature = "neuron")]
 pub mod neuron;

@@ -1,10 +1,10 @@
 //! Host memory that is large, or whose size a file or a caller decides: asked for so that a refusal is an answer. The
 //! system ends a process that cannot bear one. Small fixed requests are made without care; [`MARGIN`] is left for them.
 
-pub use neuron_drivers::heap::MARGIN;
+pub use neuron_drivers::host::heap::MARGIN;
 
 use loader_core::error::{ContainerCode, Error, Stage};
-use neuron_drivers::heap::left;
+use neuron_drivers::host::heap::left;
 use zerocopy::FromZeros;
 
 /// The host has not so much memory.

@@ -4,7 +4,7 @@ use super::event::Event;
 use super::lock::Sim;
 use super::state::SimState;
 use super::storage::{PAGE_BYTES, Page, Slot, Storage};
-use crate::heap::{MARGIN, left};
+use crate::host::heap::{MARGIN, left};
 use core::fmt;
 use std::boxed::Box;
 use std::collections::BTreeMap;

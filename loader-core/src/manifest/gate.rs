@@ -34,7 +34,7 @@ pub(super) fn cores(graphs: u32, lnc: Option<u32>) -> Result<(), Error> {
 
 impl Manifest<'_> {
     /// Whether the host that the policy names would take the file: what a load checks while it reads, for one who
-    /// read it as a tool ([`Policy::tooling`]), which refuses nothing for the host's sake.
+    /// read it as a tool (`Policy::tooling`), which refuses nothing for the host's sake.
     ///
     /// # Errors
     /// E203 or E204 for the architecture, E208 for the number of cores, at the KELF.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 const ALLOWED: [&str; 5] = [
     "drivers/src/neuron/",
     "drivers/src/harness/",
-    "loader-std/src/map.rs",
+    "drivers/src/host/",
     "loader-std/capi/",
     "memory-layouts/",
 ];

@@ -33,6 +33,7 @@ mod verify;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
+use neuron_drivers::host::file_limit;
 use output::Output;
 use std::fs;
 use std::hint::black_box;
@@ -77,15 +78,9 @@ fn touch() {
     black_box([0u8; STACK]);
 }
 
-/// A file that outgrows what the process may write is an error of the write, not the end of the process.
-fn take_size_limit() {
-    // SAFETY: the signal gets no handler of ours, and no other thread runs yet.
-    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
-}
-
 fn main() -> ExitCode {
     take_stack();
-    take_size_limit();
+    file_limit::is_an_error();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(said) => return told(&said),
