@@ -4,11 +4,11 @@ use neffload_tests::build::edit_json;
 use neffload_tests::command::{Scratch, document, neffload, run, status};
 use neffload_tests::container::File;
 use neffload_tests::container::tar::Tar;
-use neffload_tests::fixture;
 use neffload_tests::fixtures::named;
+use neffload_tests::{fixture, skip};
 use std::ffi::OsStr;
 use std::fs;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 #[test]
 fn the_table_of_who_holds_what_is_printed() {
@@ -90,6 +90,26 @@ fn little_memory_is_an_answer_and_never_a_signal() {
             worked.push(status(&output) == 0);
         }
         assert!(worked[9..].iter().all(|worked| *worked), "{arguments:?}: {worked:?}");
+    }
+}
+
+/// The bar of a terminal is drawn by one thread more.
+#[test]
+fn little_memory_is_an_answer_on_a_terminal_too() {
+    let begin = least(&[OsStr::new("--version")]);
+    let (program, file) = (neffload().get_program().to_owned(), fixture("cayman-2core"));
+    for words in ["load", "plan", "memory --staged"] {
+        for more in [2, 4, 6, 8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256] {
+            let limit = begin + (more << 10);
+            let (program, file) = (program.display(), file.display());
+            let line = format!("ulimit -v {limit}; exec {program} {words} {file}");
+            let mut terminal = Command::new("script");
+            terminal.args(["-qec", &line, "/dev/null"]).env("TERM", "xterm").stdin(Stdio::null());
+            let Ok(output) = terminal.output() else { skip!("there is no `script`") };
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert!(matches!(status(&output), 0..=2), "{words} with {more} MiB: {said}");
+            assert!(more < 64 || status(&output) == 0, "{words} with {more} MiB: {said}");
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::Progress;
 use loader_core::error::Error;
 use loader_core::source::Source;
+use loader_std::room;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -62,7 +63,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// A system that has no thread for it shows nothing.
+    /// A system that has no thread for it, or no room for one, shows nothing.
     pub(super) fn new(visible: bool, label: &'static str, total: Option<u64>) -> Self {
         let seen = Arc::new(Seen::default());
         let work = Arc::clone(&seen);
@@ -73,7 +74,8 @@ impl Watch {
                 progress.set(work.done.load(Ordering::Relaxed));
             }
         };
-        let thread = visible.then(|| thread::Builder::new().name("progress".to_owned()).spawn(watch));
+        let room = visible && room::for_threads(1);
+        let thread = room.then(|| thread::Builder::new().name("progress".to_owned()).spawn(watch));
         Self { seen, thread: thread.and_then(Result::ok) }
     }
 
