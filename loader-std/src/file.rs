@@ -339,6 +339,16 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     #[test]
+    fn a_cut_file_ends_there() {
+        let file = || std::fs::File::open(file!().trim_start_matches("loader-std/")).unwrap();
+        let (mut cut, mut out) = (FileSource::new(file(), 4).unwrap().cut(3), [0; 8]);
+        assert_eq!((cut.len(), cut.read_at(1, &mut out), cut.read_at(3, &mut out)), (Some(3), Ok(2), Ok(0)));
+        let whole = FileSource::new(file(), 0).unwrap();
+        let size = whole.len();
+        assert_eq!(whole.cut(u64::MAX).len(), size);
+    }
+
+    #[test]
     fn offsets_in_names() {
         let parts = |name| split_offset(Path::new(name));
         assert_eq!(parts("a.pt@230"), Some((PathBuf::from("a.pt"), 230)));

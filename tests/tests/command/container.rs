@@ -1,12 +1,13 @@
 //! `neffload verify`, `members`, `cat`, `extract`, `find`.
 
-use neffload_tests::command::{Scratch, document, run, run_piped, status};
+use neffload_tests::command::{Scratch, document, neffload, run, run_piped, status};
 use neffload_tests::container::tar::{Tar, base};
 use neffload_tests::container::{File, judge};
 use neffload_tests::{fixture, fixture_files};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::Path;
+use std::process::Command;
 
 fn arguments(words: &[&str], paths: &[&Path]) -> Vec<OsString> {
     words.iter().map(OsString::from).chain(paths.iter().map(|path| path.as_os_str().to_owned())).collect()
@@ -209,6 +210,23 @@ fn a_file_that_is_refused_at_its_end_leaves_nothing() {
     words.extend(["-C".into(), out.as_os_str().to_owned()]);
     assert_eq!(status(&run(words)), 1);
     assert!(!out.exists());
+}
+
+#[test]
+fn leftovers_of_an_ended_process_are_in_nobodys_way() {
+    let scratch = Scratch::new("leftovers");
+    let (program, file) = (neffload().get_program().to_owned(), fixture("sunda-1core"));
+    // The shell becomes the command, so the number is the same.
+    let script =
+        "mkdir out && mkdir out/.neffload.$$.0.part && echo x > .cut.neff.$$.0.part && exec \"$0\" \"$@\"";
+    for words in [["-C", "out"], ["--neff", "cut.neff"]] {
+        drop(std::fs::remove_dir_all(scratch.join("out")));
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).arg(&program).arg("extract").arg(&file).args(words);
+        let output = shell.current_dir(scratch.join("")).output().unwrap();
+        assert_eq!(status(&output), 0, "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert_eq!(std::fs::read(scratch.join("cut.neff")).unwrap(), std::fs::read(&file).unwrap());
 }
 
 #[test]
