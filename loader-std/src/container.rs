@@ -12,6 +12,10 @@ pub use unpacker::{Unpacker, read};
 
 use crate::room;
 use loader_core::container::{Store, StoreFull};
+use loader_core::error::NoteList;
+
+/// The remarks on one file, in order: the first 64, and how many there were beyond.
+pub type Remarks = NoteList<64>;
 
 /// Member bytes in one growing block, within a limit.
 #[derive(Debug, Default)]

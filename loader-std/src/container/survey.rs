@@ -1,5 +1,6 @@
 //! One pass over a file, everything S0 and S1 find out about it, refused or not.
 
+use super::Remarks;
 use super::both::{Both, Unheard};
 use super::hashing::Hashing;
 use crate::file::Buffers;
@@ -7,7 +8,7 @@ use crate::members::kept_name;
 use loader_core::container::{
     DigestVerdict, Digesting, Entry, Events, Header, PAYLOAD_OFFSET, PayloadShape, Progress, Reader, zeros,
 };
-use loader_core::error::{ContainerCode, Error, Stage};
+use loader_core::error::{ContainerCode, Error, Notes, Stage};
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
 use loader_core::source::Source;
@@ -58,16 +59,11 @@ pub struct Survey {
     pub payload: Option<PayloadShape>,
     /// The refusal, if there is one.
     pub error: Option<Error>,
-    /// Remarks, in order; the first [`Survey::MOST_NOTES`].
-    pub notes: Vec<Error>,
-    /// Remarks that were not kept.
-    pub more_notes: u64,
+    /// Remarks.
+    pub notes: Remarks,
 }
 
 impl Survey {
-    /// How many remarks are kept.
-    pub const MOST_NOTES: usize = 64;
-
     /// True if the loader takes the file, as far as S0 and S1 go.
     #[must_use]
     pub const fn accepted(&self) -> bool {
@@ -224,8 +220,7 @@ struct Gather {
     table: BTreeMap<Vec<u8>, Row>,
     entries: u32,
     content: u64,
-    notes: Vec<Error>,
-    more_notes: u64,
+    notes: Remarks,
     name: Option<Vec<u8>>,
     size: u64,
     hasher: Option<Sha256>,
@@ -238,8 +233,7 @@ impl Gather {
             table: BTreeMap::new(),
             entries: 0,
             content: 0,
-            notes: Vec::new(),
-            more_notes: 0,
+            notes: Remarks::new(),
             name: None,
             size: 0,
             hasher: None,
@@ -267,7 +261,6 @@ impl Gather {
             payload: outcome.ok().map(|summary| summary.payload),
             error,
             notes: self.notes,
-            more_notes: self.more_notes,
         }
     }
 }
@@ -311,11 +304,7 @@ impl Events for Gather {
     }
 
     fn note(&mut self, note: Error) {
-        if self.notes.len() < Survey::MOST_NOTES {
-            self.notes.push(note);
-        } else {
-            self.more_notes += 1;
-        }
+        self.notes.note(note);
     }
 }
 

@@ -1,11 +1,11 @@
 //! Members in memory, by name, for tools that want some of them.
 
-use super::survey::Survey;
+use super::Remarks;
 use crate::file::Buffers;
 use crate::members::kept_name;
 use crate::room;
 use loader_core::container::{Digesting, Entry, Events, Reader, drive};
-use loader_core::error::{ContainerCode, Error, Stage};
+use loader_core::error::{ContainerCode, Error, Notes, Stage};
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
 use loader_core::source::Source;
@@ -35,8 +35,8 @@ pub struct Unpacker<W> {
     wanted: W,
     /// What was kept; of several members of one name the last.
     pub members: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// Remarks, in order; the first [`Survey::MOST_NOTES`].
-    pub notes: Vec<Error>,
+    /// Remarks.
+    pub notes: Remarks,
     /// The member that comes, and its bytes.
     current: Option<(Vec<u8>, u64)>,
 }
@@ -44,7 +44,7 @@ pub struct Unpacker<W> {
 impl<W: Fn(&[u8]) -> bool> Unpacker<W> {
     /// Keeps nothing yet.
     pub const fn new(wanted: W) -> Self {
-        Self { wanted, members: BTreeMap::new(), notes: Vec::new(), current: None }
+        Self { wanted, members: BTreeMap::new(), notes: Remarks::new(), current: None }
     }
 }
 
@@ -68,9 +68,8 @@ impl<W: Fn(&[u8]) -> bool> Events for Unpacker<W> {
     fn end(&mut self) -> Result<(), Error> {
         Ok(())
     }
+
     fn note(&mut self, note: Error) {
-        if self.notes.len() < Survey::MOST_NOTES {
-            self.notes.push(note);
-        }
+        self.notes.note(note);
     }
 }

@@ -118,7 +118,7 @@ impl Snapshot {
         let row = |(name, row): (&Vec<u8>, &Row)| {
             (text(name), json!({ "size": row.size, "sha256": row.sha256.map(|digest| hex(&digest)) }))
         };
-        let refusal = seen.error.map(|error| LoadError::new(error, seen.header, &seen.notes));
+        let refusal = seen.error.map(|error| LoadError::new(error, seen.header, seen.notes.kept()));
         Self {
             file: container::file_json(seen),
             refusal,

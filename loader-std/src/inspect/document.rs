@@ -3,7 +3,7 @@
 use super::{manifest_json, warnings_json};
 use crate::container::both::{Both, Unheard};
 use crate::container::{
-    Ask, Survey, digest_json, features_json, file_json, header_json, log, survey_with, table_json,
+    Ask, Remarks, Survey, digest_json, features_json, file_json, header_json, log, survey_with, table_json,
 };
 use crate::file::Buffers;
 use crate::growing::{is_full, with_arena};
@@ -11,15 +11,12 @@ use crate::members::{Unpacked, Unpacking};
 use crate::sidecars;
 use crate::verdict::{self, NoNames};
 use loader_core::container::{Events, MemberTable};
-use loader_core::error::{Error, NoteList};
+use loader_core::error::Error;
 use loader_core::limits::Limits;
 use loader_core::manifest::{self, Manifest};
 use loader_core::policy::Policy;
 use loader_core::source::{Payload, Source};
 use serde_json::{Map, Value, json};
-
-/// Remarks that are kept for `warnings`.
-const MOST_NOTES: usize = 64;
 
 /// What is asked of a file.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +90,7 @@ fn manifests(
     let mut map = Map::new();
     let mut refusal = None;
     let outcome = with_arena(|arena| {
-        let mut notes = NoteList::<MOST_NOTES>::new();
+        let mut notes = Remarks::new();
         let mut payload = members.payload(arena)?;
         let table = payload.table();
         match manifest::parse(&mut payload, arena, limits, policy, &mut notes) {
@@ -142,7 +139,7 @@ fn assemble(seen: &Survey, manifests: Map<String, Value>, verdict: Value) -> Map
     set("verdict", verdict);
     document.extend(manifests);
     // In the order in which a load makes them: those of S0 and S1 first.
-    let mut warnings = warnings_json(&seen.notes);
+    let mut warnings = warnings_json(seen.notes.kept());
     if let (Value::Array(all), Some(Value::Array(later))) = (&mut warnings, document.remove("warnings")) {
         all.extend(later);
     }

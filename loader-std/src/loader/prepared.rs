@@ -6,7 +6,7 @@ use super::shared::Parse;
 use super::usage::CoreMemory;
 use super::{LoadError, LoadOptions, Memory, StreamMemory};
 use crate::cache::Role;
-use crate::container::{Survey, VecStore};
+use crate::container::{Remarks, Survey, VecStore};
 use crate::file::Buffers;
 use crate::members::Whole;
 use crate::sidecars;
@@ -15,7 +15,7 @@ use loader_core::arena::Arena;
 use loader_core::container::{
     Container, HEADER_BYTES, Header, HeaderView, KEEP_BYTES, Resident, Streamed, guard, scan, unpack,
 };
-use loader_core::error::{Error, NoteList, Notes, Stage, StageCode};
+use loader_core::error::{Error, Notes, Stage, StageCode};
 use loader_core::lower::{Kbins, lower};
 use loader_core::manifest;
 use loader_core::plan::Plan;
@@ -23,9 +23,6 @@ use loader_core::source::{MemberId, MemberNames, Payload, Source};
 use loader_core::stage::register::fold_uuid;
 use std::borrow::Cow;
 use std::sync::Arc;
-
-/// Remarks that a load keeps.
-const MOST_NOTES: usize = 64;
 
 /// The file's members, as a load holds them.
 #[derive(Debug)]
@@ -66,7 +63,7 @@ pub(super) struct Work<'m> {
     pub(super) options: LoadOptions,
     pub(super) arena: Arena<'m>,
     pub(super) clock: Clock,
-    notes: NoteList<MOST_NOTES>,
+    notes: Remarks,
     usage: Vec<Usage>,
 }
 
@@ -91,7 +88,7 @@ impl<'m> Work<'m> {
 
     fn new(memory: &'m mut [u8], options: &LoadOptions, clock: Clock) -> Result<Self, Error> {
         let arena = Arena::new(memory).map_err(|full| Error::arena(Stage::Unpack, full))?;
-        Ok(Self { options: *options, arena, clock, notes: NoteList::new(), usage: Vec::new() })
+        Ok(Self { options: *options, arena, clock, notes: Remarks::new(), usage: Vec::new() })
     }
 
     pub(super) fn used(&mut self, stage: &'static str) {
@@ -99,7 +96,7 @@ impl<'m> Work<'m> {
     }
 
     /// Where remarks go.
-    pub(super) fn notes(&mut self) -> &mut NoteList<MOST_NOTES> {
+    pub(super) fn notes(&mut self) -> &mut Remarks {
         &mut self.notes
     }
 
@@ -198,7 +195,7 @@ pub fn prepare_surveyed<'m>(
     memory: &'m mut Memory,
     options: &LoadOptions,
 ) -> Result<PreparedResident<'m>, LoadError> {
-    let early = |error| LoadError::new(error, seen.header, &seen.notes);
+    let early = |error| LoadError::new(error, seen.header, seen.notes.kept());
     if let Some(refused) = seen.refusal(&options.policy) {
         return Err(early(refused));
     }
@@ -209,7 +206,7 @@ pub fn prepare_surveyed<'m>(
     guard::lnc(&header, &options.policy).map_err(early)?;
     clock.lap(|times| &mut times.guard);
     let mut work = Work::new(memory.arena().map_err(early)?, options, clock).map_err(early)?;
-    seen.notes.iter().for_each(|&note| work.note(note));
+    seen.notes.kept().iter().for_each(|&note| work.note(note));
     let table = whole.table(&mut work.arena).map_err(early)?;
     work.clock.lap(|times| &mut times.unpack);
     held(work, Container { header, digest, table, payload }, Cow::Borrowed(whole.bytes()))

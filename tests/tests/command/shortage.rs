@@ -8,6 +8,7 @@ use neffload_tests::fixtures::named;
 use neffload_tests::{fixture, skip};
 use std::ffi::OsStr;
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 #[test]
@@ -181,5 +182,74 @@ fn a_file_that_may_not_grow_is_an_error_of_the_write() {
         assert_eq!(status(&output), 2, "{words:?}: {said}");
         assert!(said.contains("too large"), "{said}");
         assert!(!made.exists(), "{words:?}");
+    }
+}
+
+/// Everything below a folder, itself included, in order.
+fn below(folder: &Path) -> Vec<PathBuf> {
+    let mut all = vec![folder.to_path_buf()];
+    let mut at = 0;
+    while let Some(path) = all.get(at).cloned() {
+        at += 1;
+        all.extend(fs::read_dir(path).into_iter().flatten().map(|entry| entry.unwrap().path()));
+    }
+    all.sort();
+    all
+}
+
+/// Wherever on its way a command may open no further file, it says so and leaves nothing.
+#[test]
+fn too_few_open_files_leave_nothing_behind() {
+    let scratch = Scratch::new("nofile");
+    let file = fixture("cayman-2core");
+    let name = file.to_str().unwrap();
+    let places = scratch.join("places");
+    let there = places.join("there");
+    let afresh = || {
+        let _ = fs::remove_dir_all(&places);
+        fs::create_dir_all(&there).unwrap();
+    };
+    afresh();
+    let made = ["new/deep", "there", "cut", "packed", "page.html"].map(|name| places.join(name));
+    let [deep, _, cut, packed, page] = made.each_ref().map(|path| path.to_str().unwrap());
+    let commands = [
+        vec!["extract", name, "-C", deep],
+        vec!["extract", name, "-C", there.to_str().unwrap()],
+        vec!["extract", name, "--neff", cut],
+        vec!["pack", "--uncompressed", name, packed],
+        vec!["report", name, "-o", page],
+    ];
+    for words in commands {
+        let (before, mut outcomes) = (below(&places), Vec::new());
+        for most in 3..24 {
+            let script = "ulimit -n \"$1\"; shift; exec \"$@\"";
+            let mut command = Command::new("sh");
+            command.args(["-c", script, "sh", &most.to_string()]).arg(neffload().get_program()).args(&words);
+            let output = command.output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            // 127: the shell or the program's loader had none either.
+            let ended = status(&output);
+            assert!(matches!(ended, 0 | 2 | 127), "{words:?} with {most} files: {ended} {said}");
+            outcomes.push(ended);
+            if ended == 0 {
+                break;
+            }
+            assert!(ended == 127 || said.contains("oo many open files"), "{words:?} with {most}: {said}");
+            if said.contains("could not be written") {
+                // The whole file was read, and every member that has no folder is named; the others are there.
+                let named = said.matches("not written: ").count();
+                let all = below(&places);
+                assert!(
+                    named > 0 && !all.iter().any(|path| path.to_string_lossy().contains(".part")),
+                    "{all:?}"
+                );
+                afresh();
+            }
+            assert_eq!(below(&places), before, "{words:?} with {most} files: {said}");
+        }
+        assert_eq!(outcomes.last(), Some(&0), "{words:?}: {outcomes:?}");
+        // `pack` has one file open at a time, as the program's loader had.
+        assert!(words[0] == "pack" || outcomes.contains(&2), "{words:?} was never refused: {outcomes:?}");
+        afresh();
     }
 }

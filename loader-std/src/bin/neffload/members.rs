@@ -13,7 +13,7 @@ use loader_core::error::{ContainerCode, Error, Stage};
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
 use loader_core::source::Source;
-use loader_std::container::{Ask, Row, Survey, Unpacker, hex, member_json, read, survey, text};
+use loader_std::container::{Ask, Remarks, Row, Survey, Unpacker, hex, member_json, read, survey, text};
 use loader_std::file::{Buffers, Input};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -64,9 +64,13 @@ pub(crate) fn told(
 }
 
 /// Prints remarks on a file that is read all the same.
-pub(crate) fn remarks<'e>(path: &Path, notes: impl IntoIterator<Item = &'e Error>, output: &Output) {
-    for note in notes {
+pub(crate) fn remarks(path: &Path, notes: &Remarks, output: &Output) {
+    for note in notes.kept() {
         output.remark(format_args!("neffload: {}: {note}", shown::path(path)));
+    }
+    if notes.lost() > 0 {
+        let more = Count(notes.lost().into(), "more remark");
+        output.remark(format_args!("neffload: {}: and {more}", shown::path(path)));
     }
 }
 

@@ -11,12 +11,12 @@ use checks::{Check, checks};
 use clap::Args;
 use loader_core::arch::Arch;
 use loader_core::container::{Streamed, scan};
-use loader_core::error::{Error, Ignored, NoteList};
+use loader_core::error::{Error, Ignored};
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
 use loader_core::source::Source;
 use loader_core::{lower, manifest};
-use loader_std::container::{Ask, Survey, digest_json, log, survey};
+use loader_std::container::{Ask, Remarks, Survey, digest_json, log, survey};
 use loader_std::environment;
 use loader_std::file::{Buffers, Input};
 use loader_std::growing::{is_full, with_arena};
@@ -72,7 +72,7 @@ impl Verified {
 
     /// All remarks in the order in which a load makes them.
     fn remarks(&self) -> impl Iterator<Item = &Error> {
-        self.survey.notes.iter().chain(&self.notes)
+        self.survey.notes.kept().iter().chain(&self.notes)
     }
 
     /// The refusal in words, with the name of the member where there is a table to look in.
@@ -82,55 +82,79 @@ impl Verified {
     }
 }
 
+/// What became of the files so far.
+#[derive(Debug, Default)]
+struct Tally {
+    files: u64,
+    refused: u64,
+    unread: u64,
+    /// Of the files that were read.
+    bytes: u64,
+}
+
+impl Tally {
+    fn count(&mut self, verified: &Result<Verified, Trouble>) {
+        self.files += 1;
+        match verified {
+            Ok(verified) => {
+                self.refused += u64::from(verified.error().is_some());
+                self.bytes += verified.survey.size;
+            }
+            Err(_) => self.unread += 1,
+        }
+    }
+
+    fn json(&self) -> Value {
+        let Self { files, refused, unread, bytes } = *self;
+        json!({ "files": files, "accepted": files - unread - refused, "refused": refused, "unreadable": unread, "bytes": bytes })
+    }
+
+    fn print(&self, output: &mut Output) -> Result<(), Trouble> {
+        let (files, bytes) = (Count(self.files, "file"), Size(self.bytes));
+        output.line(format_args!("{files}, {bytes}, {} refused, {} unreadable", self.refused, self.unread))
+    }
+
+    fn answer(&self) -> Result<Answer, Trouble> {
+        match (self.unread, self.refused) {
+            (0, 0) => Ok(Answer::Done),
+            (0, _) => Ok(Answer::Refused),
+            (unread, _) => Err(Trouble::Usage(format!("{} could not be read", Count(unread, "file")))),
+        }
+    }
+}
+
 /// Runs `verify`.
 pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let mut files = expand(&arguments.files);
-    let (count, mut tour) = (files.len(), Tour::new("verifying", &files, output));
+    let (several, mut tour) = (files.len() > 1, Tour::new("verifying", &files, output));
     let mut buffers = Buffers::new();
     let mut rows = output.json().then(|| Listing::begin("verify", "files", output)).transpose()?;
-    let (mut refused, mut bytes, mut unread) = (0u64, 0u64, 0usize);
+    let mut tally = Tally::default();
     for (at, file) in files.iter_mut().enumerate() {
         let verified = verify(arguments, file, &mut buffers, tour.file(at));
-        let path = file.path.as_path();
-        let verified = match verified {
-            Ok(verified) => verified,
-            Err(trouble) => {
-                tour.hide();
-                shown::complain(format_args!("neffload: {trouble}"));
-                let name = shown::name(path);
-                if let Some(rows) = &mut rows {
-                    let row = json!({ "path": name, "file": name, "error": trouble.to_string() });
-                    rows.row(&row, output)?;
-                }
-                unread += 1;
-                continue;
-            }
-        };
-        refused += u64::from(verified.error().is_some());
-        bytes += verified.survey.size;
         tour.hide();
-        match &mut rows {
-            Some(rows) => rows.row(&row(path, arguments, &verified), output)?,
-            None => print(path, arguments, &verified, output)?,
+        tally.count(&verified);
+        let path = file.path.as_path();
+        if let Err(trouble) = &verified {
+            shown::complain(format_args!("neffload: {trouble}"));
+        }
+        match (&mut rows, &verified) {
+            (Some(rows), Ok(verified)) => rows.row(&row(path, arguments, verified), output)?,
+            (Some(rows), Err(trouble)) => {
+                let name = shown::name(path);
+                rows.row(&json!({ "path": name, "file": name, "error": trouble.to_string() }), output)?;
+            }
+            (None, Ok(verified)) => print(path, arguments, verified, output)?,
+            (None, Err(_)) => {}
         }
     }
     drop(tour);
-    if let Some(rows) = rows {
-        let accepted = (count - unread) as u64 - refused;
-        let summary = json!({ "files": count, "accepted": accepted, "refused": refused, "unreadable": unread, "bytes": bytes });
-        rows.end(&[("summary", summary)], output)?;
-    } else if count > 1 {
-        output.line(format_args!(
-            "{}, {}, {refused} refused, {unread} unreadable",
-            Count(count as u64, "file"),
-            Size(bytes)
-        ))?;
+    match rows {
+        Some(rows) => rows.end(&[("summary", tally.json())], output)?,
+        None if several => tally.print(output)?,
+        None => {}
     }
-    match (unread, refused) {
-        (0, 0) => Ok(Answer::Done),
-        (0, _) => Ok(Answer::Refused),
-        _ => Err(Trouble::Usage(format!("{} could not be read", Count(unread as u64, "file")))),
-    }
+    tally.answer()
 }
 
 fn verify(
@@ -173,7 +197,7 @@ fn deep(
     let mut refusal = None;
     let outcome = with_arena(|arena| {
         refusal = None;
-        let mut notes = NoteList::<{ Survey::MOST_NOTES }>::new();
+        let mut notes = Remarks::new();
         let keep = loader_core::container::KEEP_BYTES;
         let container = scan(input, first.workspace(), keep, arena, &limits, &policy, &mut Ignored)?;
         let mut payload = Streamed::new(input, again.workspace(), container, &limits)?;

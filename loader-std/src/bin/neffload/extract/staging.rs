@@ -3,8 +3,8 @@
 
 use crate::replace::{beside, rename_fresh};
 use loader_core::container::{Entry, Events};
-use loader_core::error::{ContainerCode, Error, Stage};
-use loader_std::container::Survey;
+use loader_core::error::{ContainerCode, Error, Notes, Stage};
+use loader_std::container::Remarks;
 use loader_std::room;
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, unlinkat};
 use rustix::io::Errno;
@@ -33,7 +33,7 @@ pub(super) struct Staging<'p, W> {
     /// Names that are no plain relative paths.
     unplain: BTreeSet<Vec<u8>>,
     current: Option<File>,
-    notes: Vec<Error>,
+    notes: Remarks,
     /// The system's refusal, which ended the walk.
     trouble: Option<io::Error>,
 }
@@ -58,7 +58,7 @@ impl<'p, W: Fn(&[u8]) -> bool> Staging<'p, W> {
             members: BTreeMap::new(),
             unplain: BTreeSet::new(),
             current: None,
-            notes: Vec::new(),
+            notes: Remarks::new(),
             trouble: None,
         }
     }
@@ -68,8 +68,8 @@ impl<'p, W: Fn(&[u8]) -> bool> Staging<'p, W> {
         self.members.is_empty() && self.unplain.is_empty()
     }
 
-    /// Remarks on the file, the first ones.
-    pub(super) fn notes(&self) -> &[Error] {
+    /// Remarks on the file.
+    pub(super) fn notes(&self) -> &Remarks {
         &self.notes
     }
 
@@ -88,7 +88,9 @@ impl<'p, W: Fn(&[u8]) -> bool> Staging<'p, W> {
                 Err(error) => settled.failed.push((name, error)),
             }
         }
-        place.keep = settled.written > 0;
+        if settled.written > 0 {
+            place.fresh.keep();
+        }
         settled
     }
 
@@ -154,9 +156,7 @@ impl<W: Fn(&[u8]) -> bool> Events for Staging<'_, W> {
     }
 
     fn note(&mut self, note: Error) {
-        if self.notes.len() < Survey::MOST_NOTES {
-            self.notes.push(note);
-        }
+        self.notes.note(note);
     }
 }
 
@@ -167,9 +167,32 @@ pub(super) fn plain(name: &[u8]) -> Option<PathBuf> {
     fit.then(|| PathBuf::from(OsStr::from_bytes(name)))
 }
 
+/// Folders that were made, the innermost first, to be taken away again unless something came into them.
+struct Fresh(Vec<PathBuf>);
+
+impl Fresh {
+    /// Makes a folder and those above it that are missing.
+    fn make(path: &Path) -> io::Result<Self> {
+        let missing = |path: &&Path| !path.as_os_str().is_empty() && fs::symlink_metadata(path).is_err();
+        let fresh = Self(path.ancestors().take_while(missing).map(Path::to_path_buf).collect());
+        fs::create_dir_all(path).map(|()| fresh)
+    }
+
+    /// Leaves them where they are.
+    fn keep(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        // A folder that somebody else used meanwhile is not empty, and stays.
+        self.0.iter().for_each(|path| drop(fs::remove_dir(path)));
+    }
+}
+
 /// The target, and the folder in it where members wait, one file each.
 struct Place {
-    path: PathBuf,
     target: OwnedFd,
     waiting: OwnedFd,
     /// Name of the waiting folder.
@@ -178,32 +201,27 @@ struct Place {
     files: u64,
     /// The folder of the member that was put last, with its name.
     parent: Option<(Vec<u8>, OwnedFd)>,
-    /// The target was there before, or something is in it.
-    keep: bool,
+    /// The target and what is above it, as far as they are new. Dropped last, when nothing waits any more.
+    fresh: Fresh,
 }
 
 impl Place {
     fn make(path: &Path) -> io::Result<Self> {
-        let keep = path.is_dir();
-        fs::create_dir_all(path)?;
+        let fresh = Fresh::make(path)?;
         let target = open(path, OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
         let make = |path: PathBuf| {
             let name = path.file_name().unwrap_or_default().to_owned();
             mkdirat(&target, &name, Mode::RWXU)?;
             Ok(name)
         };
-        let made = beside(Path::new("neffload"), make).and_then(|(_, name)| {
-            let opened = openat(&target, &name, FOLDER, Mode::empty());
-            opened.map(|waiting| (name.clone(), waiting)).map_err(|error| {
+        let (_, name) = beside(Path::new("neffload"), make)?;
+        match openat(&target, &name, FOLDER, Mode::empty()) {
+            Ok(waiting) => Ok(Self { target, waiting, name, files: 0, parent: None, fresh }),
+            Err(error) => {
                 let _ = unlinkat(&target, &name, AtFlags::REMOVEDIR);
-                error.into()
-            })
-        });
-        if made.is_err() && !keep {
-            drop(fs::remove_dir(path));
+                Err(error.into())
+            }
         }
-        let (name, waiting) = made?;
-        Ok(Self { path: path.to_path_buf(), target, waiting, name, files: 0, parent: None, keep })
     }
 
     /// An empty file, and its number.
@@ -262,9 +280,6 @@ impl Drop for Place {
         // What was put is not there any more.
         (0..self.files).for_each(|number| self.forget(number));
         let _ = unlinkat(&self.target, &self.name, AtFlags::REMOVEDIR);
-        if !self.keep {
-            drop(fs::remove_dir(&self.path));
-        }
     }
 }
 

@@ -5,11 +5,11 @@ use crate::members::remarks;
 use crate::output::Output;
 use crate::trouble::Trouble;
 use loader_core::container::{Container, Header, Order, Resident, unpack};
-use loader_core::error::{Error, NoteList};
+use loader_core::error::Error;
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
 use loader_core::source;
-use loader_std::container::VecStore;
+use loader_std::container::{Remarks, VecStore};
 use loader_std::file::{Buffers, Input};
 use loader_std::growing::with_arena;
 use loader_std::members::Members;
@@ -65,22 +65,22 @@ impl Source {
 
     fn neff(path: &Path, output: &Output) -> Result<Result<Self, String>, Trouble> {
         let mut input = Input::open(path).map_err(Trouble::at(path))?;
-        let mut notes = NoteList::<8>::new();
+        let mut notes = Remarks::new();
         let read = if let Input::File(file) = &mut input {
             Self::read(file, &mut notes)
         } else {
             // A file whose member table outgrows the arena is read again: what can be read once is held.
             Self::read(&mut hold(path, &mut input, output)?.as_slice(), &mut notes)
         };
-        remarks(path, notes.kept(), output);
+        remarks(path, &notes, output);
         Ok(read.map_err(|error| error.to_string()))
     }
 
-    fn read<S: source::Source>(source: &mut S, notes: &mut NoteList<8>) -> Result<Self, Error> {
+    fn read<S: source::Source>(source: &mut S, notes: &mut Remarks) -> Result<Self, Error> {
         let policy = Policy { verify_digest: false, report_digest: true, ..Policy::DEFAULT };
         let (mut buffers, limits) = (Buffers::new(), Limits::DEFAULT);
         with_arena(|arena| {
-            *notes = NoteList::new();
+            *notes = Remarks::new();
             let mut store = VecStore::new();
             let work = buffers.workspace();
             let container = unpack(source, work, &mut store, arena, &limits, &policy, notes)?;
