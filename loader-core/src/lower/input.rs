@@ -262,6 +262,10 @@ impl FileIn {
 ///
 /// Called more than once for everything (the measuring pass, then the emitting one); answers must not change.
 pub trait Input {
+    /// Whether what S2 refuses with codes of its own was refused already (R25): lowering then does not hold the same
+    /// things against the same rules again, nor against the promises of this trait.
+    const CHECKED: bool = false;
+
     /// Number of subgraphs.
     fn subgraphs(&self) -> u32;
 

@@ -9,6 +9,7 @@ use super::{
 use crate::arch::{Arch, Engine};
 use crate::container::MemberTable;
 use crate::error::{Error, Notes, Stage};
+use crate::layout::SMALL;
 use crate::limits::Limits;
 use crate::lower::record::{CarveoutType, RingType};
 use crate::manifest::{
@@ -104,6 +105,9 @@ fn function_in(function: Function<'_>) -> FunctionIn<'_> {
 }
 
 impl<'m> Input for ManifestInput<'m> {
+    /// A host looks twice: S2 reads for tools what it would refuse a load. Small code has no such policy, and no room.
+    const CHECKED: bool = SMALL;
+
     fn subgraphs(&self) -> u32 {
         self.manifest.graph_count()
     }
