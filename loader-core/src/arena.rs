@@ -188,7 +188,7 @@ impl<'m> Arena<'m> {
     }
 
     #[inline(never)]
-    fn take_head(&mut self, size: usize, count: usize) -> Result<ArenaRef, ArenaFull> {
+    pub(crate) fn take_head(&mut self, size: usize, count: usize) -> Result<ArenaRef, ArenaFull> {
         if count == 0 {
             return Ok(ArenaRef::NULL);
         }

@@ -5,6 +5,7 @@ use super::record::{
     Kbin, MemRef, MemRefSetHdr, Pair, QueueHdr, RingInstHdr, SrcTgtSet, SubgraphEntry, Subgroup, UcodeFn,
     UcodeLib,
 };
+use super::scratchpad::Marks;
 use crate::arena::{ArenaRef, NULL_AREA};
 use zerocopy::little_endian::U32;
 
@@ -96,6 +97,8 @@ pub(crate) struct Counts {
     pub(crate) blocks: u64,
     /// Bytes the area `alt` is moved up by, where the policy appends it.
     pub(crate) alt_base: u64,
+    /// Marks of the areas, `alt` within main.
+    pub(crate) marks: Marks,
 }
 
 /// `bytes` rounded up to 8.

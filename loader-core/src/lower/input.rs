@@ -146,6 +146,13 @@ pub struct DveIn {
     pub unplaced_control: bool,
 }
 
+impl DveIn {
+    /// The slots in the order of their record.
+    pub(crate) const fn tables(&self) -> [Option<BlobIn>; 4] {
+        [self.opcode, self.control_fast, self.control_slow, self.datapath]
+    }
+}
+
 /// One queue.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueIn<'a> {

@@ -14,7 +14,6 @@ pub(crate) use sections::EXT_ISA_OPCODE;
 use super::dims::{Counts, Dims, add, entry_bytes, list_bytes};
 use super::emit::SCRATCH_PER_INSTANCE;
 use super::input::{FileIn, Input, Subgraph};
-use super::scratchpad::Marks;
 use crate::arch::Arch;
 use crate::arena::NULL_AREA;
 use crate::error::{Error, LowerCode, Stage};
@@ -154,17 +153,6 @@ fn check_graphs<I: Input>(file: &Subject<'_, I>) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// Marks of all areas of one subgraph.
-pub(crate) fn marks<I: Input>(subject: &Subject<'_, I>) -> Marks {
-    let mut marks = Marks::default();
-    for var in subject.input.vars(subject.sg) {
-        if let Some((area, end)) = super::scratchpad::extent(&var) {
-            marks.reach(area, end);
-        }
-    }
-    marks
 }
 
 pub(crate) fn array_bytes(count: u64) -> u64 {

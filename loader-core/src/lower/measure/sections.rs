@@ -1,7 +1,7 @@
 //! Everything beside variables and queues: tables, carve-outs, collectives, libraries, engines, target
 //! (lowering.md §5.3, §5.6 to §5.11).
 
-use super::{Subject, array_bytes, wide};
+use super::{Subject, wide};
 use crate::arch::{Arch, Engine};
 use crate::error::{Error, LowerCode};
 use crate::lower::dims::{Counts, add, function_bytes, one_more};
@@ -32,18 +32,20 @@ impl<'a, I: Input> Subject<'a, I> {
 
     fn count_collectives(&self, counts: &mut Counts) -> Result<(), Error> {
         let mut ranks = 0;
-        let close = |ranks: &mut u64, bytes: &mut u64| add(bytes, array_bytes(core::mem::take(ranks)));
         for step in self.input.replica_groups(self.sg) {
             match step {
-                RankStep::Rank(_) => one_more(&mut ranks),
+                // Lists of ranks start on multiples of 8: the first, the third, … takes eight bytes.
+                RankStep::Rank(_) => {
+                    add(&mut counts.participants, if ranks & 1 == 0 { 8 } else { 0 });
+                    one_more(&mut ranks);
+                }
                 RankStep::Group => one_more(&mut counts.groups),
                 RankStep::Subgroup => {
-                    close(&mut ranks, &mut counts.participants);
+                    ranks = 0;
                     one_more(&mut counts.subgroups);
                 }
             }
         }
-        close(&mut ranks, &mut counts.participants);
         for step in self.input.src_target_pairs(self.sg) {
             match step {
                 RankStep::Group => one_more(&mut counts.pair_sets),
@@ -187,8 +189,7 @@ impl<'a, I: Input> Subject<'a, I> {
             return Err(self.fail_in(LowerCode::DveControlTable, dve));
         }
         one_more(&mut counts.dve);
-        let tables = [dve.opcode, dve.control_fast, dve.control_slow, dve.datapath];
-        let full = tables.into_iter().flatten().filter(|table: &BlobIn| table.len > 0);
+        let full = dve.tables().into_iter().flatten().filter(|table: &BlobIn| table.len > 0);
         add(&mut counts.blobs, wide(full.count()));
         Ok(())
     }

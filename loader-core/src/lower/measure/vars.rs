@@ -1,6 +1,6 @@
 //! Variables: class rules, extents, density (lowering.md §5.5, §6).
 
-use super::{Subject, array_bytes, marks, wide};
+use super::{Subject, array_bytes, wide};
 use crate::error::{Error, LowerCode};
 use crate::lower::dims::{Counts, add, one_more};
 use crate::lower::input::{DetailIn, Input, VarIn};
@@ -172,6 +172,9 @@ impl<'a, I: Input> Subject<'a, I> {
         one_more(&mut counts.vars);
         add(&mut counts.names, wide(var.name.len()).saturating_add(1));
         add(&mut counts.prints, u64::from(var.print.is_some()));
+        if let Some((area, end)) = extent(var) {
+            counts.marks.reach(area, end);
+        }
         match var.detail {
             DetailIn::List { len } | DetailIn::DgeTable { len } => {
                 add(&mut counts.lists, array_bytes(u64::from(len)))
@@ -192,22 +195,22 @@ impl<'a, I: Input> Subject<'a, I> {
 
     /// The area `alt` begins on the page behind main; sums of areas must not overflow (lowering.md §7.1).
     fn place_alt(&self, counts: &mut Counts) -> Result<(), Error> {
-        let marks = marks(self);
+        let marks = &mut counts.marks;
         let overflow = |a, b| self.furthest(LowerCode::ExtentOverflow).numbers(a, b);
+        let (main, alt) = (marks.mark(Area::Main), marks.mark(Area::Alt));
         // Without that policy no variable lies there.
-        if self.policy.append_alt_area() && marks.mark(Area::Alt) > 0 {
+        if self.policy.append_alt_area() && alt > 0 {
             let page = self.policy.page_size.max(1);
-            let main = marks.mark(Area::Main);
             let base = main.checked_next_multiple_of(page).ok_or_else(|| overflow(main, page))?;
-            let alt = marks.mark(Area::Alt);
-            base.checked_add(alt).ok_or_else(|| overflow(base, alt))?;
+            marks.reach(Area::Main, base.checked_add(alt).ok_or_else(|| overflow(base, alt))?);
             counts.alt_base = base;
         }
-        let main = marks.mark(Area::Main).max(counts.alt_base.saturating_add(marks.mark(Area::Alt)));
-        let local = marks.mark(Area::Local);
-        main.checked_add(local).ok_or_else(|| overflow(main, local))?;
-        let (shared, sharded) = (marks.mark(Area::Shared), marks.mark(Area::Sharded));
-        shared.checked_add(sharded).ok_or_else(|| overflow(shared, sharded))?;
+        if marks.local_size().is_none() {
+            return Err(overflow(marks.mark(Area::Main), marks.mark(Area::Local)));
+        }
+        if marks.shared_size().is_none() {
+            return Err(overflow(marks.mark(Area::Shared), marks.mark(Area::Sharded)));
+        }
         Ok(())
     }
 }
