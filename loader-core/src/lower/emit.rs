@@ -22,7 +22,7 @@ use super::kbins::Kbins;
 use super::measure::{Subject, measure};
 use super::record::{ArchNumber, Fp8Cfg, Kbin, SubgraphEntry};
 use crate::arena::{Arena, ArenaRef};
-use crate::error::{Error, LowerCode, Notes, Stage};
+use crate::error::{Error, LowerCode, Notes, Stage, remark};
 use crate::layout::SMALL;
 use crate::limits::Limits;
 use crate::manifest::Manifest;
@@ -186,18 +186,25 @@ impl<'a, 'm, I: Input> Emit<'a, 'm, I> {
 
     /// The names of a subgraph.
     fn entry(&mut self) -> Result<(), Error> {
-        let (subject, sg) = (self.subject, self.subject.sg);
-        let subgraph = subject.subgraph()?;
-        let before = sg.checked_sub(1).and_then(|before| subject.input.subgraph(before));
-        let later = |before: &[u8]| before > subgraph.name;
-        if let Some(before) = before.map(|before| before.name).filter(|before| later(before)) {
-            let note = subject.fail_in(LowerCode::GraphOrder, FileIn::Graph).name(before);
-            self.notes.note(note.name2(subgraph.name).element(sg));
+        let sg = self.subject.sg;
+        let subgraph = self.subject.subgraph()?;
+        if !SMALL {
+            self.note_order(subgraph.name);
         }
         let name = self.alloc_name(subgraph.name);
         let dir = if subgraph.dir == subgraph.name { name } else { self.alloc_name(subgraph.dir) };
         self.put_nth(self.entries, sg, &SubgraphEntry { kbin: ArenaRef::NULL, name, dir });
         Ok(())
+    }
+
+    /// Remarks on a subgraph that stands behind one whose name comes later.
+    fn note_order(&mut self, name: &[u8]) {
+        let (subject, sg) = (self.subject, self.subject.sg);
+        let before = sg.checked_sub(1).and_then(|before| subject.input.subgraph(before));
+        if let Some(before) = before.map(|before| before.name).filter(|before| *before > name) {
+            let note = || subject.fail_in(LowerCode::GraphOrder, FileIn::Graph).name(before);
+            remark(self.notes, || note().name2(name).element(sg));
+        }
     }
 
     /// The steps of lowering.md §5, in order.
@@ -209,7 +216,7 @@ impl<'a, 'm, I: Input> Emit<'a, 'm, I> {
         self.queues();
         self.vars()?;
         self.act_sets(subgraph.act_semaphore);
-        self.dve(subgraph.dve.as_ref());
+        self.dve();
         self.kbin.replica_groups = self.ranks(false);
         self.kbin.src_target_pairs = self.ranks(true);
         self.libraries(subgraph.has_ext_isa)?;

@@ -38,8 +38,6 @@ pub struct Subgraph<'a> {
     pub fp8: Option<Fp8>,
     /// Whether `runtime_statebuffer_reservation` is present, possibly empty.
     pub has_carveouts: bool,
-    /// DVE tables, if the engine file has any.
-    pub dve: Option<DveIn>,
     /// Whether `ext_isa_ucode_lib_def` is present.
     pub has_ext_isa: bool,
 }
@@ -134,23 +132,10 @@ pub enum DetailIn {
 /// The four DVE slots; `None` where the file names no table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DveIn {
-    /// Opcode table.
-    pub opcode: Option<BlobIn>,
-    /// Fast control table.
-    pub control_fast: Option<BlobIn>,
-    /// Slow control table.
-    pub control_slow: Option<BlobIn>,
-    /// Datapath table.
-    pub datapath: Option<BlobIn>,
+    /// Opcode table, fast control table, slow control table, datapath table: the order of their record.
+    pub tables: [Option<BlobIn>; 4],
     /// A `control_table` that has no slot of its own on this architecture.
     pub unplaced_control: bool,
-}
-
-impl DveIn {
-    /// The slots in the order of their record.
-    pub(crate) const fn tables(&self) -> [Option<BlobIn>; 4] {
-        [self.opcode, self.control_fast, self.control_slow, self.datapath]
-    }
 }
 
 /// One queue.
@@ -284,6 +269,9 @@ pub trait Input {
         let _ = (sg, file);
         None
     }
+
+    /// DVE tables, if the engine file has any.
+    fn dve(&self, sg: u32) -> Option<DveIn>;
 
     /// Number of variables.
     fn var_count(&self, sg: u32) -> u32;

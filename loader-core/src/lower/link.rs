@@ -1,12 +1,14 @@
 //! After all kbins exist: pointers, remote variables, the core count (lowering.md §6.5, §9).
 
 use super::input::{FileIn, Input};
-use super::kbins::{KbinView, Kbins};
+use super::kbins::{Kbins, behind};
 use super::measure::Subject;
-use super::record::{Extra, MemRef, MrType, PtrArm, RemoteArm};
+use super::record::{Extra, Kbin, MemRef, MemRefSetHdr, MrType, PtrArm, RemoteArm, SubgraphEntry};
 use crate::arena::{Arena, ArenaRef};
-use crate::error::{Error, LowerCode, Notes};
+use crate::error::{Error, LowerCode, Notes, remark};
+use crate::layout::SMALL;
 use zerocopy::little_endian::U64;
+use zerocopy::transmute;
 
 /// Fills what needs all variables of all kbins, and checks that the number of kbins can run.
 #[inline(never)]
@@ -22,7 +24,9 @@ pub(crate) fn link<I: Input>(
         for id in 0..subject.input.var_count(sg) {
             linker.link(arena, id)?;
         }
-        linker.compare_io(arena, notes);
+        if !SMALL && sg > 0 {
+            linker.compare_io(arena, notes);
+        }
     }
     Ok(())
 }
@@ -46,61 +50,64 @@ struct Linker<'a, I> {
 }
 
 impl<I: Input> Linker<'_, I> {
-    fn view<'v>(&self, arena: &'v Arena<'_>, sg: u32) -> Option<KbinView<'v>> {
-        Kbins::new(arena.head(), self.entries)?.kbin(usize::try_from(sg).ok()?)
+    /// Where a variable of a subgraph is.
+    #[inline(never)]
+    fn place(&self, arena: &Arena<'_>, sg: u32, id: u32) -> Option<ArenaRef> {
+        let entry = arena.get::<SubgraphEntry>(self.entries.nth::<SubgraphEntry>(sg)?)?;
+        let set = arena.get::<Kbin>(entry.kbin)?.mem_ref_set;
+        behind::<MemRefSetHdr>(set, arena.get::<MemRefSetHdr>(set)?.nmem.get()).nth::<MemRef>(id)
+    }
+
+    fn get<'v>(&self, arena: &'v Arena<'_>, sg: u32, id: u32) -> Option<&'v MemRef> {
+        arena.get(self.place(arena, sg, id)?)
     }
 
     /// Pointers and remote variables: what their records say of another variable.
     fn link(&self, arena: &mut Arena<'_>, id: u32) -> Result<(), Error> {
         let broken = || self.subject.broken("a variable has no record");
-        let view = self.view(arena, self.subject.sg).ok_or_else(broken)?;
-        let place = view.mem_array().nth::<MemRef>(id).ok_or_else(broken)?;
-        let record = view.mem_ref(id).ok_or_else(broken)?;
+        let place = self.place(arena, self.subject.sg, id).ok_or_else(broken)?;
+        let record = arena.get::<MemRef>(place).ok_or_else(broken)?;
         match record.extra() {
             Extra::Ptr(arm) => {
-                let io_ref = self.pointer(&view, record, arm)?;
+                let io_ref = self.pointer(arena, record, arm)?;
                 let record = arena.get_mut::<MemRef>(place).ok_or_else(broken)?;
-                record.set_extra(&Extra::Ptr(PtrArm { io_ref, ..arm }));
+                record.arm = transmute!(PtrArm { io_ref, ..arm });
             }
             Extra::Remote(arm) => {
-                let size = self.remote(arena, &view, record, arm)?;
+                let size = self.remote(arena, record, arm)?;
                 arena.get_mut::<MemRef>(place).ok_or_else(broken)?.size = size;
             }
-            _ if record.mr_type == MrType::INVALID => return Err(broken()),
+            _ if !I::CHECKED && record.mr_type == MrType::INVALID => return Err(broken()),
             _ => {}
         }
         Ok(())
     }
 
-    fn fault(&self, code: LowerCode, view: &KbinView<'_>, record: &MemRef) -> Error {
-        self.subject.fail(code).name(view.name(record)).element(record.var_id.get())
+    fn fault(&self, arena: &Arena<'_>, code: LowerCode, record: &MemRef) -> Error {
+        let name = arena.slice::<u8>(record.name).unwrap_or(&[]);
+        self.subject.fail(code).name(name).element(record.var_id.get())
     }
 
     /// A pointer holds the address of a variable that is no pointer: 1 if the caller owns that one.
-    fn pointer(&self, view: &KbinView<'_>, record: &MemRef, arm: PtrArm) -> Result<u8, Error> {
-        let target = view.mem_ref(arm.referenced_var_id.get());
+    fn pointer(&self, arena: &Arena<'_>, record: &MemRef, arm: PtrArm) -> Result<u8, Error> {
+        let target = self.get(arena, self.subject.sg, arm.referenced_var_id.get());
         let target = target.ok_or_else(|| self.subject.broken("a pointer leads nowhere"))?;
         if !I::CHECKED && target.var_id == record.var_id {
-            return Err(self.fault(LowerCode::PointerSelf, view, record));
+            return Err(self.fault(arena, LowerCode::PointerSelf, record));
         }
         if !I::CHECKED && target.mr_type == MrType::PTR {
-            return Err(self.fault(LowerCode::PointerChain, view, record).name2(view.name(target)));
+            let name = arena.slice::<u8>(target.name).unwrap_or(&[]);
+            return Err(self.fault(arena, LowerCode::PointerChain, record).name2(name));
         }
         Ok(u8::from(target.mr_type.is_io()))
     }
 
     /// The algorithm of lowering.md §9.3, for the one group that the kbins are: bytes of the owner's variable.
-    fn remote(
-        &self,
-        arena: &Arena<'_>,
-        view: &KbinView<'_>,
-        record: &MemRef,
-        arm: RemoteArm,
-    ) -> Result<U64, Error> {
+    fn remote(&self, arena: &Arena<'_>, record: &MemRef, arm: RemoteArm) -> Result<U64, Error> {
         let (sg, count) = (self.subject.sg, self.subject.input.subgraphs());
         let (owner, var_id) = (arm.remote_vtpb_rel_sg_id.get(), arm.remote_var_id.get());
         let fault = |code, detail: u32| {
-            let error = self.fault(code, view, record);
+            let error = self.fault(arena, code, record);
             error.numbers(0, u64::from(count.saturating_sub(1))).third(u64::from(detail))
         };
         // One kbin has no peer (lowering.md §9.4), not even itself.
@@ -110,8 +117,8 @@ impl<I: Input> Linker<'_, I> {
         if !I::CHECKED && owner == sg {
             return Err(fault(LowerCode::RemoteSelfReference, sg));
         }
-        let peer = self.view(arena, owner).and_then(|peer| peer.mem_ref(var_id));
-        let target = peer.ok_or_else(|| fault(LowerCode::RemoteNotFound, var_id))?;
+        let target = self.get(arena, owner, var_id);
+        let target = target.ok_or_else(|| fault(LowerCode::RemoteNotFound, var_id))?;
         match target.mr_type {
             MrType::REMOTE if !I::CHECKED => Err(fault(LowerCode::RemoteChain, var_id)),
             MrType::PTR | MrType::LIST | MrType::PTR_TABLE => {
@@ -122,17 +129,18 @@ impl<I: Input> Linker<'_, I> {
     }
 
     /// Inputs and outputs of the same name are one tensor for the caller; a different size is worth a remark.
-    fn compare_io(&self, arena: &Arena<'_>, notes: &mut dyn Notes) {
-        let sg = self.subject.sg;
-        let (Some(first), Some(own)) = (self.view(arena, 0), self.view(arena, sg)) else { return };
-        for var in own.vars().filter(|var| sg > 0 && var.record.mr_type.is_io()) {
-            let Some(other) = first.var_by_name(var.name).filter(|other| other.record.mr_type.is_io()) else {
-                continue;
-            };
-            if other.record.size != var.record.size {
-                let note = self.fault(LowerCode::IoSizesDiffer, &own, var.record);
-                notes.note(note.numbers(other.record.size.get(), var.record.size.get()));
+    fn compare_io(&self, arena: &Arena<'_>, notes: &mut dyn Notes) -> Option<()> {
+        let kbins = Kbins::new(arena.head(), self.entries)?;
+        let (first, own) = (kbins.kbin(0)?, kbins.kbin(usize::try_from(self.subject.sg).ok()?)?);
+        for var in own.vars().filter(|var| var.record.mr_type.is_io()) {
+            let other = first.var_by_name(var.name).map(|other| other.record);
+            let Some(other) = other.filter(|other| other.mr_type.is_io()) else { continue };
+            let (bytes, others) = (var.record.size.get(), other.size.get());
+            if bytes != others {
+                let note = || self.fault(arena, LowerCode::IoSizesDiffer, var.record);
+                remark(notes, || note().numbers(others, bytes));
             }
         }
+        Some(())
     }
 }

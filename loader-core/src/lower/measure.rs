@@ -97,7 +97,7 @@ impl<'a, I: Input> Subject<'a, I> {
     /// Checks the subgraph and counts it, in the order in which the reference reads it (lowering.md §5.1).
     #[inline(never)]
     pub(crate) fn count(&self) -> Result<Counts, Error> {
-        let mut counts = Counts::default();
+        let mut counts = Counts { kbins: 1, ..Counts::default() };
         self.count_vars(&mut counts)?;
         self.count_queues(&mut counts)?;
         self.count_sections(&mut counts)?;

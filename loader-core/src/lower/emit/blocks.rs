@@ -4,7 +4,8 @@ use super::Emit;
 use super::lanes::Lane;
 use crate::arch::Arch;
 use crate::arena::ArenaRef;
-use crate::error::{Error, LowerCode};
+use crate::error::{Error, LowerCode, remark};
+use crate::layout::SMALL;
 use crate::lower::dims::tail_bytes;
 use crate::lower::input::{FileIn, Input};
 use crate::lower::measure::{QUEUES, has_tail};
@@ -28,8 +29,8 @@ impl<I: Input> Emit<'_, '_, I> {
             for ordinal in 0..subject.input.block_count(subject.sg, source) {
                 let block = subject.block(source, ordinal)?;
                 let instance = subject.instance_of(&block)?;
-                if let Some(note) = self.foreign_semaphore(&block) {
-                    self.notes.note(subject.within(note, FileIn::Part(source), ordinal));
+                if !SMALL && let Some(note) = self.foreign_semaphore(&block) {
+                    remark(self.notes, || subject.within(note, FileIn::Part(source), ordinal));
                 }
                 let function = functions.get_mut(usize::from(block.queue));
                 let function = function.ok_or_else(|| subject.broken("a block has no queue"))?;

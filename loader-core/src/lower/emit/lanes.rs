@@ -2,7 +2,7 @@
 
 use super::Emit;
 use crate::arena::{Arena, ArenaRef, TailRef};
-use crate::error::{Error, Stage};
+use crate::error::Error;
 use crate::lower::input::Input;
 use crate::lower::measure::Subject;
 use crate::manifest::{BlockSource, Totals};
@@ -89,15 +89,15 @@ pub(super) struct Scratch {
 impl Scratch {
     /// Takes the scratch for all subgraphs.
     pub(super) fn take<I: Input>(arena: &mut Arena<'_>, subject: &Subject<'_, I>) -> Result<Self, Error> {
-        let full = |full| Error::arena(Stage::Lower, full);
         let subgraphs = subject.input.subgraphs();
-        let lanes = arena.alloc_tail::<Lane>(wide(subgraphs)).map_err(full)?;
+        // There is room, since it was measured; without, there would be no lane.
+        let lanes = arena.alloc_tail::<Lane>(wide(subgraphs)).unwrap_or(TailRef::NULL);
         let scratch = Self { lanes, subgraphs };
         for sg in 0..subgraphs {
             let counts = Subject { sg, ..*subject }.count()?;
             let instances = U32::new(u32::try_from(counts.instances).unwrap_or(u32::MAX));
             let mut lane = Lane { instances, ..Lane::new_zeroed() };
-            lane.cursors = arena.alloc_tail::<Cursor>(lane.count()).map_err(full)?;
+            lane.cursors = arena.alloc_tail::<Cursor>(lane.count()).unwrap_or(TailRef::NULL);
             scratch.set_lane(arena, sg, lane);
         }
         Ok(scratch)

@@ -3,7 +3,7 @@
 use super::Emit;
 use crate::arch::Engine;
 use crate::arena::ArenaRef;
-use crate::error::LowerCode;
+use crate::error::{LowerCode, remark};
 use crate::lower::input::{FileIn, Input, QueueIn};
 use crate::lower::kbins::behind;
 use crate::lower::measure::wide;
@@ -29,11 +29,9 @@ impl<I: Input> Emit<'_, '_, I> {
     fn engine(&mut self, place: ArenaRef, engine: Engine) {
         let blob = self.subject.input.engine(self.subject.sg, engine);
         let len = blob.map_or(0, |blob| blob.len);
-        let tail = len % SLOT;
-        if tail != 0 {
-            let note = self.subject.fail(LowerCode::InstrTail).name(engine.key().as_bytes());
-            let note = blob.map_or(note, |blob| note.member(blob.member));
-            self.notes.note(note.numbers(tail, SLOT));
+        if let Some((blob, tail)) = blob.map(|blob| (blob, len % SLOT)).filter(|(_, tail)| *tail != 0) {
+            let note = || self.subject.fail(LowerCode::InstrTail).name(engine.key().as_bytes());
+            remark(self.notes, || note().member(blob.member).numbers(tail, SLOT));
         }
         let (id, blobs) = (self.blob(BlobKind::INSTR, blob, 0), self.blobs);
         let files = [FileIn::DEFINITION, FileIn::Part(BlockSource::Engine(engine))];
@@ -76,13 +74,14 @@ impl<I: Input> Emit<'_, '_, I> {
     }
 
     fn queue(&mut self, place: ArenaRef, queue: &QueueIn<'_>, number: u32) {
+        let note = |code| self.subject.fail(code).name(queue.name);
         if queue.owner.is_none() {
-            self.notes.note(self.subject.fail(LowerCode::OwnerAssumed).name(queue.name));
+            remark(self.notes, || note(LowerCode::OwnerAssumed));
         }
         let (listed, hardware) = (wide(queue.semaphores.len()), u64::from(queue.num_queues.max(1)));
         if listed > 1 && listed != hardware {
-            let note = self.subject.fail(LowerCode::SemaphoreCount).name(queue.name);
-            self.notes.note(note.numbers(listed, hardware).element(number));
+            let note = || note(LowerCode::SemaphoreCount).numbers(listed, hardware);
+            remark(self.notes, || note().element(number));
         }
         // A queue without an owner was refused.
         let owner = self.subject.owner(queue).unwrap_or(EngType::NONE);

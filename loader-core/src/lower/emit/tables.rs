@@ -1,9 +1,16 @@
 //! Activation sets, DVE tables, carve-outs (lowering.md §5.6, §5.7, §5.10).
 
 use super::Emit;
-use crate::lower::input::{BlobIn, DveIn, Input};
+use crate::lower::input::{BlobIn, Input};
 use crate::lower::record::{ActSet, BlobKind, Carveout, CarveoutSetHdr, DveCfg};
+use core::mem::offset_of;
+use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U32, U64};
+
+/// Bytes of a slot of the DVE record, and where in it the size of the table stands.
+const DVE_SLOT: u32 = 16;
+const DVE_SIZE: u32 = 8;
+const _: () = assert!(offset_of!(DveCfg, control_fast_table) == 16 && offset_of!(DveCfg, opcode_size) == 8);
 
 impl<I: Input> Emit<'_, '_, I> {
     /// Without sets the whole group stays zero, the semaphore too (lowering.md §5.6).
@@ -30,26 +37,17 @@ impl<I: Input> Emit<'_, '_, I> {
     }
 
     #[inline(never)]
-    pub(super) fn dve(&mut self, dve: Option<&DveIn>) {
-        let Some(dve) = dve else { return };
+    pub(super) fn dve(&mut self) {
+        let Some(dve) = self.subject.input.dve(self.subject.sg) else { return };
         let place = self.alloc::<DveCfg>(1);
         self.kbin.dve_config = place;
-        let tables = dve.tables();
-        let ids = tables.map(|table| self.blob(BlobKind::DVE, table, 0));
-        let bytes = tables.map(|table| U64::new(table.map_or(0, |table| table.len)));
-        let ([opcode_table, control_fast_table, control_slow_table, datapath_table], sizes) = (ids, bytes);
-        let [opcode_size, control_fast_size, control_slow_size, datapath_size] = sizes;
-        let record = DveCfg {
-            opcode_table,
-            opcode_size,
-            control_fast_table,
-            control_fast_size,
-            control_slow_table,
-            control_slow_size,
-            datapath_table,
-            datapath_size,
-        };
-        self.put(place, &record);
+        let mut rest = place.off.get();
+        for table in dve.tables {
+            let (id, size) = (self.blob(BlobKind::DVE, table, 0), table.map_or(0, |table| table.len));
+            self.fill(rest, id.as_bytes());
+            self.fill(rest.saturating_add(DVE_SIZE), U64::new(size).as_bytes());
+            rest = rest.saturating_add(DVE_SLOT);
+        }
     }
 
     /// Null only if the definition lacks the key; `[]` gives a record with count 0 (lowering.md §2.1).

@@ -2,7 +2,7 @@
 
 use super::Emit;
 use crate::arena::ArenaRef;
-use crate::error::{Error, LowerCode};
+use crate::error::{Error, LowerCode, remark};
 use crate::lower::input::{BlobIn, Input, LibraryIn};
 use crate::lower::measure::{EXT_ISA_OPCODE, wide};
 use crate::lower::record::{Blob, BlobKind, Counted, UcodeFn, UcodeLib};
@@ -20,7 +20,7 @@ impl<I: Input> Emit<'_, '_, I> {
         let libs = self.alloc::<UcodeLib>(self.counts.libraries);
         let mut default = subject.default_library();
         if default.is_none() && has_ext_isa {
-            self.notes.note(subject.fail(LowerCode::NoDefaultLibrary));
+            remark(self.notes, || subject.fail(LowerCode::NoDefaultLibrary));
         }
         let mut rest = libs;
         for library in subject.input.libraries(subject.sg) {
@@ -81,8 +81,8 @@ impl<I: Input> Emit<'_, '_, I> {
         let kept = || library.functions.iter().filter(|function| subject.keeps_default(function.name));
         let count = wide(kept().count());
         if count == 0 {
-            let note = subject.fail(LowerCode::NoDefaultFunctions).name(library.name.as_bytes());
-            self.notes.note(note);
+            let note = || subject.fail(LowerCode::NoDefaultFunctions);
+            remark(self.notes, || note().name(library.name.as_bytes()));
         }
         let places = self.alloc::<UcodeFn>(count);
         for (index, function) in (0..).zip(kept()) {

@@ -2,17 +2,20 @@
 
 use super::Emit;
 use crate::arena::ArenaRef;
-use crate::error::{Error, LowerCode};
+use crate::error::{Error, LowerCode, remark};
 use crate::lower::input::{BlobIn, DetailIn, Input, VarIn};
 use crate::lower::kbins::behind;
 use crate::lower::record::{
-    BlobId, BlobKind, DebugMd, ListArm, MemRef, MemRefSetHdr, MrType, Pad, PtrArm, RemoteArm, Text,
-    VirtualArm,
+    BlobId, BlobKind, DebugMd, ListArm, MemRef, MemRefSetHdr, MrType, PtrArm, RemoteArm, Text, VirtualArm,
 };
 use crate::lower::scratchpad::Area;
+use core::mem::offset_of;
+use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U32, U64};
-use zerocopy::transmute;
 
+/// Where the union is in the record.
+const ARM: u32 = 136;
+const _: () = assert!(offset_of!(MemRef, arm) == 136);
 /// Bytes of a device-print prefix.
 const PREFIX_MOST: usize = Text::<512>::MOST;
 
@@ -37,10 +40,10 @@ impl<I: Input> Emit<'_, '_, I> {
             self.var(place, &var)?;
             self.put_nth(by_name, position, &U32::new(var.id));
         }
-        let marks = self.counts.marks;
+        let (local, shared) = (self.counts.local_scratchpad, self.counts.shared_scratchpad);
         if let Some(header) = self.get_mut::<MemRefSetHdr>(set) {
-            header.local_scratchpad_size = U64::new(marks.local_size().unwrap_or(u64::MAX));
-            header.shared_scratchpad_size = U64::new(marks.shared_size().unwrap_or(u64::MAX));
+            header.local_scratchpad_size = U64::new(local);
+            header.shared_scratchpad_size = U64::new(shared);
             header.nmem = records.len;
         }
         Ok(())
@@ -49,7 +52,7 @@ impl<I: Input> Emit<'_, '_, I> {
     #[inline(never)]
     fn var(&mut self, place: ArenaRef, var: &VarIn<'_>) -> Result<(), Error> {
         let buffer = self.constant(var);
-        let arm = self.arm(var);
+        self.arm(place, var);
         let name = self.name(var.name);
         let print = self.print(var)?;
         let Some(record) = self.get_mut::<MemRef>(place) else { return Ok(()) };
@@ -62,7 +65,6 @@ impl<I: Input> Emit<'_, '_, I> {
         crate::bytes::copy(&mut record.shape, var.shape);
         record.dtensor_md = print;
         record.buffer = buffer;
-        record.arm = arm;
         Ok(())
     }
 
@@ -71,28 +73,36 @@ impl<I: Input> Emit<'_, '_, I> {
             return BlobId::default();
         };
         if let Some(said) = var.size.filter(|&said| said != payload_len) {
-            let note = self.subject.var_fault(LowerCode::SizeMismatch, var).member(member);
-            self.notes.note(note.numbers(payload_len, said));
+            let note = || self.subject.var_fault(LowerCode::SizeMismatch, var).member(member);
+            remark(self.notes, || note().numbers(payload_len, said));
         }
         let len = var.constant_bytes(payload_len);
         self.blob(BlobKind::CONSTANT, Some(BlobIn { member, len }), payload_offset)
     }
 
-    /// The union of the record.
-    fn arm(&mut self, var: &VarIn<'_>) -> Pad<16> {
+    /// Writes the union of the record.
+    fn arm(&mut self, record: ArenaRef, var: &VarIn<'_>) {
+        let at = record.off.get().saturating_add(ARM);
         match var.detail {
-            DetailIn::Virtual { offset } => transmute!(self.place(var, offset)),
+            DetailIn::Virtual { offset } => {
+                let arm = self.place(var, offset);
+                self.fill(at, arm.as_bytes());
+            }
             // `io_ref` and the bytes of a remote variable need all variables: the linking step fills them.
             DetailIn::Pointer { referenced } => {
-                transmute!(PtrArm { referenced_var_id: U32::new(referenced), ..PtrArm::default() })
+                let arm = PtrArm { referenced_var_id: U32::new(referenced), ..PtrArm::default() };
+                self.fill(at, arm.as_bytes());
             }
-            DetailIn::List { len } | DetailIn::DgeTable { len } => transmute!(self.list(var.id, len)),
-            DetailIn::Remote { subgraph, var_id } => transmute!(RemoteArm {
-                remote_vtpb_rel_sg_id: U32::new(subgraph),
-                remote_var_id: U32::new(var_id),
-                ..RemoteArm::default()
-            }),
-            DetailIn::File { .. } | DetailIn::None => Pad([0; 16]),
+            DetailIn::List { len } | DetailIn::DgeTable { len } => {
+                let arm = self.list(var.id, len);
+                self.fill(at, arm.as_bytes());
+            }
+            DetailIn::Remote { subgraph, var_id } => {
+                let [remote_vtpb_rel_sg_id, remote_var_id] = [subgraph, var_id].map(U32::new);
+                let arm = RemoteArm { remote_vtpb_rel_sg_id, remote_var_id, ..RemoteArm::default() };
+                self.fill(at, arm.as_bytes());
+            }
+            DetailIn::File { .. } | DetailIn::None => {}
         }
     }
 

@@ -4,7 +4,7 @@
 
 use super::LowerSink;
 use super::manifest::Shared;
-use crate::error::{Error, LowerCode, Notes, Stage};
+use crate::error::{Error, LowerCode, Notes, Stage, remark};
 use crate::json::{Cutter, Element, Kind, Memory, Path, Reader, Want};
 use crate::limits::Limits;
 use crate::lower::record::ActProfile;
@@ -55,13 +55,21 @@ impl<'b, 'm, 'n, S> Profiles<'b, 'm, 'n, S> {
     }
 }
 
-/// Subgraph and number of each set whose profiles are in that member.
-fn sets<'m>(manifest: &Manifest<'m>, id: MemberId) -> impl Iterator<Item = (u32, u32)> + use<'m> {
-    let manifest = *manifest;
-    (0..).zip(manifest.definitions()).flat_map(move |(sg, definition)| {
-        let own = (0..).zip(definition.act_sets()).filter(move |(_, set)| set.profile == Some(id));
-        own.map(move |(set, _)| (sg, set))
-    })
+/// Gives the subgraph and number of each set whose profiles are in that member.
+fn each_set(
+    manifest: &Manifest<'_>,
+    id: MemberId,
+    give: &mut dyn FnMut(u32, u32) -> Result<(), Error>,
+) -> Result<(), Error> {
+    for sg in 0..manifest.graph_count() {
+        let Some(definition) = manifest.definition(sg) else { continue };
+        for set in 0..definition.act_set_count() {
+            if definition.act_set(set).is_some_and(|set| set.profile == Some(id)) {
+                give(sg, set)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 impl<S: LowerSink> Profiles<'_, '_, '_, Shared<'_, '_, S>> {
@@ -75,8 +83,8 @@ impl<S: LowerSink> Profiles<'_, '_, '_, Shared<'_, '_, S>> {
         }
         let Self { manifest, cutter, sink, draft, .. } = self;
         let mut give = |index: u32, profile: &ActProfile| {
-            sets(manifest, id)
-                .try_for_each(|(sg, set)| sink.with(|sink| sink.profile(sg, set, index, profile)))
+            let mut to = |sg, set| sink.with(|sink| sink.profile(sg, set, index, profile));
+            each_set(manifest, id, &mut to)
         };
         match run(cutter, &mut Reading { draft, give: &mut give }) {
             Err(error) if error.stage() != Stage::Lower => self.note(id, Some(&error)),
@@ -88,7 +96,8 @@ impl<S: LowerSink> Profiles<'_, '_, '_, Shared<'_, '_, S>> {
     fn note(&mut self, id: MemberId, error: Option<&Error>) {
         self.broken = true;
         let offset = error.and_then(|error| error.at().offset).unwrap_or(0);
-        self.notes.note(Error::new(Stage::Lower, LowerCode::ProfileUnread).member(id).numbers(offset, 0));
+        let note = || Error::new(Stage::Lower, LowerCode::ProfileUnread).member(id);
+        remark(self.notes, || note().numbers(offset, 0));
     }
 }
 
@@ -96,7 +105,12 @@ impl<S: LowerSink> Visitor for Profiles<'_, '_, '_, Shared<'_, '_, S>> {
     fn wants(&mut self, id: MemberId) -> bool {
         self.cutter.restart(Some(id));
         (self.draft, self.broken) = (Draft::default(), false);
-        sets(&self.manifest, id).next().is_some()
+        let mut any = false;
+        let mut found = |_, _| {
+            any = true;
+            Ok(())
+        };
+        each_set(&self.manifest, id, &mut found).is_ok() && any
     }
 
     fn data(&mut self, id: MemberId, _: u64, bytes: &[u8]) -> Result<(), Error> {

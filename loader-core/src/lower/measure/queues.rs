@@ -30,13 +30,10 @@ impl<'a, I: Input> Subject<'a, I> {
         let (mut hardware, mut table) = (0u64, Queues::default());
         for (index, queue) in (0..).zip(self.input.queues(self.sg)) {
             one_more(&mut counts.queues);
-            let at = |error: Error| error.element(index);
             self.check_queue_order(&queue, &mut table)?;
-            self.check_queue(&queue).map_err(at)?;
-            self.check_act_load(&queue, &mut table).map_err(at)?;
+            self.count_queue(&queue, index, &mut table, counts).map_err(|error| error.element(index))?;
             let rings = u64::from(queue.num_queues.max(1)).saturating_mul(u64::from(queue.instances));
-            hardware = hardware.saturating_add(rings);
-            self.count_instances(&queue, index, counts).map_err(at)?;
+            add(&mut hardware, rings);
         }
         self.check_queue_table(&table, counts.queues)?;
         if hardware > HW_QUEUES_MOST {
@@ -44,6 +41,18 @@ impl<'a, I: Input> Subject<'a, I> {
             return Err(self.fail(LowerCode::TooManyHwQueues).name(name).numbers(hardware, HW_QUEUES_MOST));
         }
         Ok(())
+    }
+
+    fn count_queue(
+        &self,
+        queue: &QueueIn<'a>,
+        index: u32,
+        table: &mut Queues<'_>,
+        counts: &mut Counts,
+    ) -> Result<(), Error> {
+        self.check_queue(queue)?;
+        self.check_act_load(queue, table)?;
+        self.count_instances(queue, index, counts)
     }
 
     fn check_queue_order(&self, queue: &QueueIn<'a>, table: &mut Queues<'a>) -> Result<(), Error> {

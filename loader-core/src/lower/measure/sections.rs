@@ -5,7 +5,7 @@ use super::{Subject, wide};
 use crate::arch::{Arch, Engine};
 use crate::error::{Error, LowerCode};
 use crate::lower::dims::{Counts, add, function_bytes, one_more};
-use crate::lower::input::{BlobIn, FileIn, FunctionIn, Input, LibraryIn, RankStep};
+use crate::lower::input::{ActSetIn, BlobIn, FileIn, FunctionIn, Input, LibraryIn, RankStep};
 use crate::lower::record::CarveoutType;
 use crate::manifest::BlockSource;
 use crate::policy::DefaultLibrary;
@@ -171,25 +171,28 @@ impl<'a, I: Input> Subject<'a, I> {
         self.limit("carve-outs", counts.carveouts, CARVEOUTS_MOST)
     }
 
+    fn count_act_set(&self, set: &ActSetIn<'_>, counts: &mut Counts) -> Result<(), Error> {
+        one_more(&mut counts.act_sets);
+        self.short_name(set.name)?;
+        for len in [set.bkt.len, set.ctl.len] {
+            self.limit("bytes of an activation table", len, u64::from(u32::MAX))?;
+            add(&mut counts.blobs, u64::from(len > 0));
+        }
+        self.limit("activation function sets", counts.act_sets, ACT_SETS_MOST)
+    }
+
     fn count_tables(&self, counts: &mut Counts) -> Result<(), Error> {
         let act = FileIn::Part(BlockSource::Engine(Engine::Act));
         for (index, set) in (0..).zip(self.input.act_sets(self.sg)) {
-            let at = |error| self.within(error, act, index);
-            one_more(&mut counts.act_sets);
-            self.short_name(set.name).map_err(at)?;
-            for table in [set.bkt, set.ctl] {
-                self.limit("bytes of an activation table", table.len, u64::from(u32::MAX)).map_err(at)?;
-                add(&mut counts.blobs, u64::from(table.len > 0));
-            }
-            self.limit("activation function sets", counts.act_sets, ACT_SETS_MOST).map_err(at)?;
+            self.count_act_set(&set, counts).map_err(|error| self.within(error, act, index))?;
         }
-        let Some(dve) = self.subgraph()?.dve else { return Ok(()) };
+        let Some(dve) = self.input.dve(self.sg) else { return Ok(()) };
         if dve.unplaced_control {
             let dve = FileIn::Part(BlockSource::Engine(Engine::Dve));
             return Err(self.fail_in(LowerCode::DveControlTable, dve));
         }
         one_more(&mut counts.dve);
-        let full = dve.tables().into_iter().flatten().filter(|table: &BlobIn| table.len > 0);
+        let full = dve.tables.into_iter().flatten().filter(|table: &BlobIn| table.len > 0);
         add(&mut counts.blobs, wide(full.count()));
         Ok(())
     }

@@ -5,7 +5,7 @@ use crate::error::{Error, LowerCode};
 use crate::lower::dims::{Counts, add, one_more};
 use crate::lower::input::{DetailIn, Input, VarIn};
 use crate::lower::record::Blob;
-use crate::lower::scratchpad::{Area, extent};
+use crate::lower::scratchpad::{Area, Marks, extent};
 use crate::manifest::VarClass;
 
 /// Characters of a device-print dtype.
@@ -33,7 +33,7 @@ impl<'a, I: Input> Subject<'a, I> {
         if !I::CHECKED {
             self.limit("variables", u64::from(announced), u64::from(self.limits.variables))?;
         }
-        let mut table = Vars::default();
+        let (mut table, mut marks) = (Vars::default(), Marks::default());
         for var in self.input.vars(self.sg) {
             if !I::CHECKED {
                 self.check_var_order(&var, &mut table)?;
@@ -47,11 +47,14 @@ impl<'a, I: Input> Subject<'a, I> {
             }
             self.check_area(&var)?;
             self.count_var(&var, counts);
+            if let Some((area, end)) = extent(&var) {
+                marks.reach(area, end);
+            }
         }
         if !I::CHECKED {
             self.check_var_table(&table, counts.vars)?;
         }
-        self.place_alt(counts)
+        self.place_areas(marks, counts)
     }
 
     /// Names come in order, each once.
@@ -172,9 +175,6 @@ impl<'a, I: Input> Subject<'a, I> {
         one_more(&mut counts.vars);
         add(&mut counts.names, wide(var.name.len()).saturating_add(1));
         add(&mut counts.prints, u64::from(var.print.is_some()));
-        if let Some((area, end)) = extent(var) {
-            counts.marks.reach(area, end);
-        }
         match var.detail {
             DetailIn::List { len } | DetailIn::DgeTable { len } => {
                 add(&mut counts.lists, array_bytes(u64::from(len)))
@@ -187,16 +187,21 @@ impl<'a, I: Input> Subject<'a, I> {
     }
 
     /// A refusal about the virtual variable that ends highest in its area.
-    fn furthest(&self, code: LowerCode) -> Error {
-        let ends = self.input.vars(self.sg).filter_map(|var| Some((extent(&var)?.1, var)));
-        let highest = ends.max_by_key(|(end, _)| *end);
-        highest.map_or_else(|| self.fail(code), |(_, var)| self.var_fault(code, &var))
+    #[cold]
+    #[inline(never)]
+    fn furthest(&self, a: u64, b: u64) -> Error {
+        let (mut fault, mut highest) = (self.fail(LowerCode::ExtentOverflow), 0);
+        for var in self.input.vars(self.sg) {
+            if let Some((_, end)) = extent(&var).filter(|(_, end)| *end >= highest) {
+                (fault, highest) = (self.var_fault(LowerCode::ExtentOverflow, &var), end);
+            }
+        }
+        fault.numbers(a, b)
     }
 
     /// The area `alt` begins on the page behind main; sums of areas must not overflow (lowering.md §7.1).
-    fn place_alt(&self, counts: &mut Counts) -> Result<(), Error> {
-        let marks = &mut counts.marks;
-        let overflow = |a, b| self.furthest(LowerCode::ExtentOverflow).numbers(a, b);
+    fn place_areas(&self, mut marks: Marks, counts: &mut Counts) -> Result<(), Error> {
+        let overflow = |a, b| self.furthest(a, b);
         let (main, alt) = (marks.mark(Area::Main), marks.mark(Area::Alt));
         // Without that policy no variable lies there.
         if self.policy.append_alt_area() && alt > 0 {
@@ -205,12 +210,10 @@ impl<'a, I: Input> Subject<'a, I> {
             marks.reach(Area::Main, base.checked_add(alt).ok_or_else(|| overflow(base, alt))?);
             counts.alt_base = base;
         }
-        if marks.local_size().is_none() {
-            return Err(overflow(marks.mark(Area::Main), marks.mark(Area::Local)));
-        }
-        if marks.shared_size().is_none() {
-            return Err(overflow(marks.mark(Area::Shared), marks.mark(Area::Sharded)));
-        }
+        let sum =
+            |size: Option<u64>, one, other| size.ok_or_else(|| overflow(marks.mark(one), marks.mark(other)));
+        counts.local_scratchpad = sum(marks.local_size(), Area::Main, Area::Local)?;
+        counts.shared_scratchpad = sum(marks.shared_size(), Area::Shared, Area::Sharded)?;
         Ok(())
     }
 }
