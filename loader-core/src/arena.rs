@@ -188,7 +188,7 @@ impl<'m> Arena<'m> {
     }
 
     #[inline(never)]
-    fn take_head(&mut self, size: usize, count: usize) -> Result<ArenaRef, ArenaFull> {
+    pub(crate) fn take_head(&mut self, size: usize, count: usize) -> Result<ArenaRef, ArenaFull> {
         if count == 0 {
             return Ok(ArenaRef::NULL);
         }
@@ -303,13 +303,19 @@ impl<'m> Arena<'m> {
     /// An unsealed record of the head.
     #[must_use]
     pub fn get<T: Record>(&self, place: ArenaRef) -> Option<&T> {
-        self.head().get(place)
+        T::ref_from_prefix(self.bytes(place, size_of::<T>())?).ok().map(|(record, _)| record)
     }
 
     /// An unsealed array of the head; empty for null.
     #[must_use]
     pub fn slice<T: Record>(&self, place: ArenaRef) -> Option<&[T]> {
-        self.head().slice(place)
+        <[T]>::ref_from_bytes(self.bytes(place, size_of::<T>())?).ok()
+    }
+
+    /// Where records of `size` bytes lie; one copy for all types of records.
+    #[inline(never)]
+    fn bytes(&self, place: ArenaRef, size: usize) -> Option<&[u8]> {
+        self.head().place(place, size)
     }
 
     /// An unsealed record of the head, to write.
@@ -319,11 +325,9 @@ impl<'m> Arena<'m> {
 
     /// An unsealed array of the head, to write; empty for null.
     pub fn slice_mut<T: Record>(&mut self, place: ArenaRef) -> Option<&mut [T]> {
-        let bytes = self.bytes_mut(place, size_of::<T>())?;
-        <[T]>::mut_from_bytes_with_elems(bytes, to_usize(place.len)).ok()
+        <[T]>::mut_from_bytes(self.bytes_mut(place, size_of::<T>())?).ok()
     }
 
-    /// Where records of `size` bytes lie; one copy for all types of records.
     #[inline(never)]
     fn bytes_mut(&mut self, place: ArenaRef, size: usize) -> Option<&mut [u8]> {
         if place.is_null() {
@@ -342,19 +346,23 @@ impl<'m> Arena<'m> {
         let start = to_usize(place.off).checked_sub(self.before)?;
         let size = size_of::<T>().checked_mul(to_usize(place.len))?;
         let bytes = head.get_mut(start..start.checked_add(size)?)?;
-        Some((<[T]>::mut_from_bytes_with_elems(bytes, to_usize(place.len)).ok()?, tail))
+        Some((<[T]>::mut_from_bytes(bytes).ok()?, tail))
     }
 
     /// An unsealed array of the tail.
     #[must_use]
     pub fn tail_slice<T: Record>(&self, place: TailRef, count: usize) -> Option<&[T]> {
-        self.tail().slice(place, count)
+        <[T]>::ref_from_bytes(self.tail_bytes(place, size_of::<T>(), count)?).ok()
+    }
+
+    #[inline(never)]
+    fn tail_bytes(&self, place: TailRef, size: usize, count: usize) -> Option<&[u8]> {
+        self.tail().place(place, size, count)
     }
 
     /// An unsealed array of the tail, to write.
     pub fn tail_slice_mut<T: Record>(&mut self, place: TailRef, count: usize) -> Option<&mut [T]> {
-        let bytes = self.tail_bytes_mut(place, size_of::<T>(), count)?;
-        <[T]>::mut_from_bytes_with_elems(bytes, count).ok()
+        <[T]>::mut_from_bytes(self.tail_bytes_mut(place, size_of::<T>(), count)?).ok()
     }
 
     #[inline(never)]

@@ -34,6 +34,7 @@ pub(crate) use held::Held;
 pub use lower::LowerCode;
 pub use manifest::ManifestCode;
 pub use name::Name;
+pub(crate) use notes::remark;
 pub use notes::{Ignored, NoteList, Notes};
 pub use stage::StageCode;
 pub use status::Status;

@@ -1,36 +1,55 @@
 //! Sorting in place, without recursion over the input.
 
+use crate::arena::Record;
 use crate::bytes::swap;
 use crate::layout::SMALL;
 use core::cmp::Ordering;
+use zerocopy::IntoBytes;
 
 /// Sorts `slots` by `order`; the order of equal ones is not kept.
-pub(crate) fn sort<T>(slots: &mut [T], order: impl FnMut(&T, &T) -> Ordering) {
+pub(crate) fn sort<T: Record>(slots: &mut [T], order: impl FnMut(&T, &T) -> Ordering) {
     if SMALL { heap_sort(slots, order) } else { slots.sort_unstable_by(order) }
 }
 
 /// Sorts `slots` by what `key` says.
-pub(crate) fn sort_by_key<T, K: Ord>(slots: &mut [T], mut key: impl FnMut(&T) -> K) {
+pub(crate) fn sort_by_key<T: Record, K: Ord>(slots: &mut [T], mut key: impl FnMut(&T) -> K) {
     sort(slots, |a, b| key(a).cmp(&key(b)));
 }
 
 /// A heap sort.
-pub(crate) fn heap_sort<T>(slots: &mut [T], mut order: impl FnMut(&T, &T) -> Ordering) {
-    let count = slots.len();
-    let mut act = |act, a, b| match (act, slots.get(a), slots.get(b)) {
+pub(crate) fn heap_sort<T: Record>(slots: &mut [T], mut order: impl FnMut(&T, &T) -> Ordering) {
+    if SMALL {
+        let mut less = |a: &[u8], b: &[u8]| match (T::ref_from_bytes(a), T::ref_from_bytes(b)) {
+            (Ok(a), Ok(b)) => order(a, b) == Ordering::Less,
+            _ => false,
+        };
+        return sort_bytes(slots.as_mut_bytes(), size_of::<T>(), &mut less);
+    }
+    sort_by(slots.len(), &mut |act, a, b| match (act, slots.get(a), slots.get(b)) {
         (Act::Compare, Some(a), Some(b)) => order(a, b) == Ordering::Less,
         (Act::Compare, ..) => false,
         (Act::Swap, ..) => {
             swap(slots, a, b);
             false
         }
-    };
-    // One copy for all types, or one for each.
-    if SMALL {
-        sort_by::<dyn FnMut(Act, usize, usize) -> bool>(count, &mut act)
-    } else {
-        sort_by(count, &mut act)
-    }
+    });
+}
+
+/// The same for records of `size` bytes: one copy for all types.
+#[inline(never)]
+fn sort_bytes(bytes: &mut [u8], size: usize, less: &mut dyn FnMut(&[u8], &[u8]) -> bool) {
+    let count = bytes.len().checked_div(size).unwrap_or(0);
+    sort_by(count, &mut |act, a, b| {
+        let (a, b) = (a.saturating_mul(size), b.saturating_mul(size));
+        if let Act::Swap = act {
+            for byte in 0..size {
+                swap(bytes, a.saturating_add(byte), b.saturating_add(byte));
+            }
+            return false;
+        }
+        let record = |at: usize| bytes.get(at..).and_then(|rest| rest.get(..size)).unwrap_or(&[]);
+        less(record(a), record(b))
+    });
 }
 
 /// What a sort asks for: whether the first of two slots is less, or their exchange.
@@ -40,7 +59,7 @@ enum Act {
     Swap,
 }
 
-fn sort_by<F: FnMut(Act, usize, usize) -> bool + ?Sized>(count: usize, act: &mut F) {
+fn sort_by<F: FnMut(Act, usize, usize) -> bool>(count: usize, act: &mut F) {
     for start in (0..count / 2).rev() {
         sift(start, count, act);
     }
@@ -51,7 +70,7 @@ fn sort_by<F: FnMut(Act, usize, usize) -> bool + ?Sized>(count: usize, act: &mut
 }
 
 /// Lets the slot at `root` sink to its place in the heap of the first `end` slots.
-fn sift<F: FnMut(Act, usize, usize) -> bool + ?Sized>(mut root: usize, end: usize, act: &mut F) {
+fn sift<F: FnMut(Act, usize, usize) -> bool>(mut root: usize, end: usize, act: &mut F) {
     loop {
         let mut child = root.saturating_mul(2).saturating_add(1);
         if child >= end {

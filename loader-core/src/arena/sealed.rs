@@ -33,13 +33,12 @@ impl<'m> Head<'m> {
     /// An array; empty for null.
     #[must_use]
     pub fn slice<T: Record>(&self, place: ArenaRef) -> Option<&'m [T]> {
-        let bytes = self.place(place, size_of::<T>())?;
-        <[T]>::ref_from_bytes_with_elems(bytes, to_usize(place.len)).ok()
+        <[T]>::ref_from_bytes(self.place(place, size_of::<T>())?).ok()
     }
 
     /// Where records of `size` bytes lie; one copy for all types of records.
     #[inline(never)]
-    fn place(&self, place: ArenaRef, size: usize) -> Option<&'m [u8]> {
+    pub(super) fn place(&self, place: ArenaRef, size: usize) -> Option<&'m [u8]> {
         if place.is_null() {
             return Some(&[]);
         }
@@ -68,11 +67,11 @@ impl<'m> Tail<'m> {
     /// An array of `count` records; empty for 0.
     #[must_use]
     pub fn slice<T: Record>(&self, place: TailRef, count: usize) -> Option<&'m [T]> {
-        <[T]>::ref_from_bytes_with_elems(self.place(place, size_of::<T>(), count)?, count).ok()
+        <[T]>::ref_from_bytes(self.place(place, size_of::<T>(), count)?).ok()
     }
 
     #[inline(never)]
-    fn place(&self, place: TailRef, size: usize, count: usize) -> Option<&'m [u8]> {
+    pub(super) fn place(&self, place: TailRef, size: usize, count: usize) -> Option<&'m [u8]> {
         if count == 0 {
             return Some(&[]);
         }

@@ -17,7 +17,11 @@ impl<const N: usize> Name<N> {
     /// Keeps the first `N` bytes of `name`.
     #[must_use]
     pub fn new(name: &[u8]) -> Self {
-        name.iter().copied().collect()
+        let mut kept = Self::EMPTY;
+        crate::bytes::copy(&mut kept.bytes, name);
+        kept.len = u8::try_from(name.len().min(N)).unwrap_or(u8::MAX);
+        kept.cut = name.len() > N;
+        kept
     }
 
     /// The kept bytes.
@@ -48,18 +52,22 @@ impl<const N: usize> FromIterator<u8> for Name<N> {
 
 impl<const N: usize> fmt::Display for Name<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for chunk in self.as_bytes().utf8_chunks() {
-            for character in chunk.valid().chars() {
-                if character.is_control() {
-                    write!(f, "{}", character.escape_default())?;
-                } else {
-                    fmt::Write::write_char(f, character)?;
-                }
-            }
-            write!(f, "{}", chunk.invalid().escape_ascii())?;
-        }
-        f.write_str(if self.cut { "…" } else { "" })
+        show(self.as_bytes(), self.cut, f)
     }
+}
+
+fn show(bytes: &[u8], cut: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            if character.is_control() {
+                write!(f, "{}", character.escape_default())?;
+            } else {
+                fmt::Write::write_char(f, character)?;
+            }
+        }
+        write!(f, "{}", chunk.invalid().escape_ascii())?;
+    }
+    f.write_str(if cut { "…" } else { "" })
 }
 
 impl<const N: usize> fmt::Debug for Name<N> {

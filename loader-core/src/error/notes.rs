@@ -1,11 +1,21 @@
 //! Remarks that stop nothing: where warnings go while a stage runs.
 
 use super::Error;
+use crate::layout::SMALL;
 
 /// Receives warnings (errors with a `W` code). A stage never decides on them.
+///
+/// Where small code goes before speed, lowering has none to give: a host says them of the same file.
 pub trait Notes {
     /// Takes one remark.
     fn note(&mut self, note: Error);
+}
+
+/// Makes a remark, where there is somebody to hear it.
+pub(crate) fn remark(notes: &mut dyn Notes, make: impl FnOnce() -> Error) {
+    if !SMALL {
+        notes.note(make());
+    }
 }
 
 /// Drops every remark; for callers that have no use for them.

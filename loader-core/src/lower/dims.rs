@@ -7,6 +7,7 @@ use super::record::{
 };
 use crate::arena::{ArenaRef, NULL_AREA};
 use zerocopy::little_endian::U32;
+use zerocopy::{Immutable, IntoBytes, transmute_ref};
 
 /// Bytes of the arena that a product and its making take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,61 +42,89 @@ impl Dims {
 
 const _: () = assert!(NULL_AREA == 16);
 
-/// Counts of one subgraph. Names as in lowering.md §11.5, where `bytes` counts are sums of parts rounded up to 8.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+/// Declares [`Counts`] and the table of what each takes.
+macro_rules! counts {
+    ($($(#[$doc:meta])* $count:ident: $($record:ty)|+,)*) => {
+        /// Counts of one subgraph, and the records that each stands for. Names as in lowering.md §11.5, where counts in
+        /// bytes are sums of parts rounded up to 8.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoBytes, Immutable)]
+        #[repr(C)]
+        pub(crate) struct Counts {
+            $($(#[$doc])* pub(crate) $count: u64,)*
+        }
+
+        /// Bytes of the records that each of them stands for.
+        const SIZES: [u64; size_of::<Counts>() / 8] = [$(0 $(+ wide(size_of::<$record>()))+,)*];
+    };
+}
+
+/// Takes no room in the product.
+type Nothing = [u8; 0];
+
+counts! {
+    /// The kbin: 1.
+    kbins: Kbin | [EngineHdr; 5] | MemRefSetHdr,
     /// V.
-    pub(crate) vars: u64,
+    vars: MemRef | U32,
     /// N: variable and function names with their NULs.
-    pub(crate) names: u64,
+    names: u8,
     /// Names of queues whose first instance is named differently, with their NULs.
-    pub(crate) queue_names: u64,
+    queue_names: u8,
     /// Q.
-    pub(crate) queues: u64,
+    queues: QueueHdr,
     /// I.
-    pub(crate) instances: u64,
+    instances: RingInstHdr | ArenaRef,
     /// D.
-    pub(crate) descs: u64,
+    descs: Desc,
     /// P.
-    pub(crate) aps: u64,
+    aps: Ap,
     /// K.
-    pub(crate) dims: u64,
+    dims: Dim,
     /// E, in bytes.
-    pub(crate) extra: u64,
+    extra: u8,
     /// Block ends with more than one semaphore, in bytes.
-    pub(crate) tails: u64,
+    tails: u8,
     /// L, in bytes.
-    pub(crate) lists: u64,
+    lists: u8,
     /// M.
-    pub(crate) prints: u64,
+    prints: DebugMd,
     /// S.
-    pub(crate) act_sets: u64,
+    act_sets: ActSet,
     /// v.
-    pub(crate) dve: u64,
+    dve: DveCfg,
     /// c.
-    pub(crate) carveout_key: u64,
+    carveout_key: CarveoutSetHdr,
     /// C.
-    pub(crate) carveouts: u64,
+    carveouts: Carveout,
     /// g.
-    pub(crate) groups: u64,
+    groups: Group,
     /// b.
-    pub(crate) subgroups: u64,
+    subgroups: Subgroup,
     /// p, in bytes.
-    pub(crate) participants: u64,
+    participants: u8,
     /// t.
-    pub(crate) pair_sets: u64,
+    pair_sets: SrcTgtSet,
     /// r.
-    pub(crate) pairs: u64,
+    pairs: Pair,
     /// u.
-    pub(crate) libraries: u64,
+    libraries: UcodeLib,
     /// f, in bytes.
-    pub(crate) functions: u64,
+    functions: u8,
     /// W.
-    pub(crate) blobs: u64,
-    /// Blocks; scratch only.
-    pub(crate) blocks: u64,
+    blobs: Blob,
+    /// Blocks.
+    blocks: Nothing,
     /// Bytes the area `alt` is moved up by, where the policy appends it.
-    pub(crate) alt_base: u64,
+    alt_base: Nothing,
+    /// Bytes of the scratchpad of the core.
+    local_scratchpad: Nothing,
+    /// Bytes of the scratchpad that both cores share.
+    shared_scratchpad: Nothing,
+}
+
+const fn wide(n: usize) -> u64 {
+    let [a, b, c, d, e, f, g, h] = n.to_le_bytes();
+    u64::from_le_bytes([a, b, c, d, e, f, g, h])
 }
 
 /// `bytes` rounded up to 8.
@@ -104,12 +133,13 @@ pub(crate) const fn up8(bytes: u64) -> u64 {
 }
 
 /// Adds one to a count.
-pub(crate) const fn one_more(count: &mut u64) {
-    *count = count.saturating_add(1);
+pub(crate) fn one_more(count: &mut u64) {
+    add(count, 1);
 }
 
 /// Adds to a count.
-pub(crate) const fn add(count: &mut u64, more: u64) {
+#[cfg_attr(small, inline(never))]
+pub(crate) fn add(count: &mut u64, more: u64) {
     *count = count.saturating_add(more);
 }
 
@@ -121,38 +151,9 @@ fn records<T>(count: u64) -> u64 {
 impl Counts {
     /// Bytes of this subgraph's records, the kbin itself included.
     pub(crate) fn bytes(&self) -> u64 {
-        let parts = [
-            records::<Kbin>(1),
-            records::<EngineHdr>(5),
-            records::<QueueHdr>(self.queues),
-            records::<RingInstHdr>(self.instances),
-            records::<ArenaRef>(self.instances),
-            up8(self.queue_names),
-            records::<Desc>(self.descs),
-            records::<Ap>(self.aps),
-            records::<Dim>(self.dims),
-            up8(self.extra),
-            up8(self.tails),
-            records::<MemRefSetHdr>(1),
-            records::<MemRef>(self.vars),
-            records::<U32>(self.vars),
-            up8(self.names),
-            self.lists,
-            records::<DebugMd>(self.prints),
-            records::<ActSet>(self.act_sets),
-            records::<DveCfg>(self.dve),
-            records::<CarveoutSetHdr>(self.carveout_key),
-            records::<Carveout>(self.carveouts),
-            records::<Group>(self.groups),
-            records::<Subgroup>(self.subgroups),
-            self.participants,
-            records::<SrcTgtSet>(self.pair_sets),
-            records::<Pair>(self.pairs),
-            records::<UcodeLib>(self.libraries),
-            self.functions,
-            records::<Blob>(self.blobs),
-        ];
-        parts.into_iter().fold(0, u64::saturating_add)
+        let counts: &[u64; SIZES.len()] = transmute_ref!(self);
+        let rows = counts.iter().zip(SIZES);
+        rows.fold(0, |sum, (count, size)| sum.saturating_add(up8(count.saturating_mul(size))))
     }
 }
 

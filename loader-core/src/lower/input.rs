@@ -38,8 +38,6 @@ pub struct Subgraph<'a> {
     pub fp8: Option<Fp8>,
     /// Whether `runtime_statebuffer_reservation` is present, possibly empty.
     pub has_carveouts: bool,
-    /// DVE tables, if the engine file has any.
-    pub dve: Option<DveIn>,
     /// Whether `ext_isa_ucode_lib_def` is present.
     pub has_ext_isa: bool,
 }
@@ -134,14 +132,8 @@ pub enum DetailIn {
 /// The four DVE slots; `None` where the file names no table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DveIn {
-    /// Opcode table.
-    pub opcode: Option<BlobIn>,
-    /// Fast control table.
-    pub control_fast: Option<BlobIn>,
-    /// Slow control table.
-    pub control_slow: Option<BlobIn>,
-    /// Datapath table.
-    pub datapath: Option<BlobIn>,
+    /// Opcode table, fast control table, slow control table, datapath table: the order of their record.
+    pub tables: [Option<BlobIn>; 4],
     /// A `control_table` that has no slot of its own on this architecture.
     pub unplaced_control: bool,
 }
@@ -262,6 +254,10 @@ impl FileIn {
 ///
 /// Called more than once for everything (the measuring pass, then the emitting one); answers must not change.
 pub trait Input {
+    /// Whether what S2 refuses with codes of its own was refused already (R25): lowering then does not hold the same
+    /// things against the same rules again, nor against the promises of this trait.
+    const CHECKED: bool = false;
+
     /// Number of subgraphs.
     fn subgraphs(&self) -> u32;
 
@@ -273,6 +269,9 @@ pub trait Input {
         let _ = (sg, file);
         None
     }
+
+    /// DVE tables, if the engine file has any.
+    fn dve(&self, sg: u32) -> Option<DveIn>;
 
     /// Number of variables.
     fn var_count(&self, sg: u32) -> u32;

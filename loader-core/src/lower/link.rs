@@ -1,12 +1,14 @@
 //! After all kbins exist: pointers, remote variables, the core count (lowering.md §6.5, §9).
 
 use super::input::{FileIn, Input};
-use super::kbins::{KbinView, Kbins, behind};
+use super::kbins::{Kbins, behind};
 use super::measure::Subject;
-use super::record::{Extra, MemRef, MemRefSetHdr, MrType, PtrArm, RemoteArm, SubgraphEntry};
+use super::record::{Extra, Kbin, MemRef, MemRefSetHdr, MrType, PtrArm, RemoteArm, SubgraphEntry};
 use crate::arena::{Arena, ArenaRef};
-use crate::error::{Error, LowerCode, Notes};
-use zerocopy::little_endian::U32;
+use crate::error::{Error, LowerCode, Notes, remark};
+use crate::layout::SMALL;
+use zerocopy::little_endian::U64;
+use zerocopy::transmute;
 
 /// Fills what needs all variables of all kbins, and checks that the number of kbins can run.
 #[inline(never)]
@@ -16,25 +18,27 @@ pub(crate) fn link<I: Input>(
     entries: ArenaRef,
     notes: &mut dyn Notes,
 ) -> Result<(), Error> {
-    let group = group_size(subject)?;
+    check_count(subject)?;
     for sg in 0..subject.input.subgraphs() {
-        let linker = Linker { subject: Subject { sg, ..*subject }, entries, group };
+        let linker = Linker { subject: Subject { sg, ..*subject }, entries };
         for id in 0..subject.input.var_count(sg) {
             linker.link(arena, id)?;
         }
-        linker.compare_io(arena, notes);
+        if !SMALL && sg > 0 {
+            linker.compare_io(arena, notes);
+        }
     }
     Ok(())
 }
 
-/// Kbins of a group: 1 for one kbin, else the size of the logical core, which must be their number (gate N).
-fn group_size<I: Input>(subject: &Subject<'_, I>) -> Result<u32, Error> {
+/// Kbins must be one, or as many as the logical core has cores: then all of them are one group (gate N).
+fn check_count<I: Input>(subject: &Subject<'_, I>) -> Result<(), Error> {
     /// Cores of a logical core at most.
     const CORES_MOST: u32 = 2;
     let count = subject.input.subgraphs();
     let cores = subject.policy.lnc.unwrap_or_else(|| count.min(CORES_MOST)).max(1);
     if count == 1 || (count == cores && count <= CORES_MOST) {
-        return Ok(count);
+        return Ok(());
     }
     let fault = Subject { sg: 0, ..*subject }.fail_in(LowerCode::KbinCount, FileIn::Graph);
     Err(fault.numbers(u64::from(count), u64::from(cores)))
@@ -43,102 +47,100 @@ fn group_size<I: Input>(subject: &Subject<'_, I>) -> Result<u32, Error> {
 struct Linker<'a, I> {
     subject: Subject<'a, I>,
     entries: ArenaRef,
-    group: u32,
 }
 
 impl<I: Input> Linker<'_, I> {
-    fn view<'v>(&self, arena: &'v Arena<'_>, sg: u32) -> Option<KbinView<'v>> {
-        Kbins::new(arena.head(), self.entries)?.kbin(usize::try_from(sg).ok()?)
+    /// Where a variable of a subgraph is.
+    #[inline(never)]
+    fn place(&self, arena: &Arena<'_>, sg: u32, id: u32) -> Option<ArenaRef> {
+        let entry = arena.get::<SubgraphEntry>(self.entries.nth::<SubgraphEntry>(sg)?)?;
+        let set = arena.get::<Kbin>(entry.kbin)?.mem_ref_set;
+        behind::<MemRefSetHdr>(set, arena.get::<MemRefSetHdr>(set)?.nmem.get()).nth::<MemRef>(id)
     }
 
-    fn place(&self, arena: &Arena<'_>, id: u32) -> Option<ArenaRef> {
-        let entry = arena.get::<SubgraphEntry>(self.entries.nth::<SubgraphEntry>(self.subject.sg)?)?;
-        let set = arena.get::<super::record::Kbin>(entry.kbin)?.mem_ref_set;
-        let count = arena.get::<MemRefSetHdr>(set)?.nmem.get();
-        behind::<MemRefSetHdr>(set, count).nth::<MemRef>(id)
+    fn get<'v>(&self, arena: &'v Arena<'_>, sg: u32, id: u32) -> Option<&'v MemRef> {
+        arena.get(self.place(arena, sg, id)?)
     }
 
+    /// Pointers and remote variables: what their records say of another variable.
     fn link(&self, arena: &mut Arena<'_>, id: u32) -> Result<(), Error> {
         let broken = || self.subject.broken("a variable has no record");
-        let place = self.place(arena, id).ok_or_else(broken)?;
-        let mut record = *arena.get::<MemRef>(place).ok_or_else(broken)?;
+        let place = self.place(arena, self.subject.sg, id).ok_or_else(broken)?;
+        let record = arena.get::<MemRef>(place).ok_or_else(broken)?;
         match record.extra() {
-            Extra::Ptr(arm) => self.pointer(arena, &mut record, arm)?,
-            Extra::Remote(arm) => self.remote(arena, &mut record, arm)?,
-            _ if record.mr_type == MrType::INVALID => return Err(broken()),
-            _ => return Ok(()),
-        }
-        *arena.get_mut::<MemRef>(place).ok_or_else(broken)? = record;
-        Ok(())
-    }
-
-    fn fault(&self, code: LowerCode, view: &KbinView<'_>, record: &MemRef) -> Error {
-        self.subject.fail(code).name(view.name(record)).element(record.var_id.get())
-    }
-
-    /// A pointer holds the address of a variable that is no pointer; `io_ref` says whether the caller owns it.
-    fn pointer(&self, arena: &Arena<'_>, record: &mut MemRef, arm: PtrArm) -> Result<(), Error> {
-        let broken = || self.subject.broken("a pointer has no kbin");
-        let view = self.view(arena, self.subject.sg).ok_or_else(broken)?;
-        let target = arm.referenced_var_id;
-        if target == record.var_id {
-            return Err(self.fault(LowerCode::PointerSelf, &view, record));
-        }
-        let target = view.var(target.get()).ok_or_else(broken)?;
-        if target.record.mr_type == MrType::PTR {
-            return Err(self.fault(LowerCode::PointerChain, &view, record).name2(target.name));
-        }
-        let io_ref = u8::from(target.record.mr_type.is_io());
-        record.set_extra(&Extra::Ptr(PtrArm { io_ref, ..arm }));
-        Ok(())
-    }
-
-    /// The algorithm of lowering.md §9.3. The arm still holds the owner's number in the whole file.
-    fn remote(&self, arena: &Arena<'_>, record: &mut MemRef, arm: RemoteArm) -> Result<(), Error> {
-        let sg = self.subject.sg;
-        let base = sg.saturating_sub(sg.checked_rem(self.group).unwrap_or(0));
-        let last = base.saturating_add(self.group).saturating_sub(1);
-        let view =
-            self.view(arena, sg).ok_or_else(|| self.subject.broken("a remote variable has no kbin"))?;
-        let (owner, var_id) = (arm.remote_vtpb_rel_sg_id.get(), arm.remote_var_id.get());
-        let fault = |code, detail: u32| {
-            let error = self.fault(code, &view, record);
-            error.numbers(u64::from(base), u64::from(last)).third(u64::from(detail))
-        };
-        // One kbin has no peer (lowering.md §9.4), not even itself.
-        if owner < base || owner > last || self.group < 2 {
-            return Err(fault(LowerCode::RemoteGroupIndex, owner));
-        }
-        if owner == sg {
-            return Err(fault(LowerCode::RemoteSelfReference, sg));
-        }
-        let peer = self.view(arena, owner).and_then(|peer| peer.mem_ref(var_id));
-        let target = peer.ok_or_else(|| fault(LowerCode::RemoteNotFound, var_id))?;
-        match target.mr_type {
-            MrType::REMOTE => return Err(fault(LowerCode::RemoteChain, var_id)),
-            MrType::PTR | MrType::LIST | MrType::PTR_TABLE => {
-                return Err(fault(LowerCode::RemoteBadClass, target.mr_type.get()));
+            Extra::Ptr(arm) => {
+                let io_ref = self.pointer(arena, record, arm)?;
+                let record = arena.get_mut::<MemRef>(place).ok_or_else(broken)?;
+                record.arm = transmute!(PtrArm { io_ref, ..arm });
             }
+            Extra::Remote(arm) => {
+                let size = self.remote(arena, record, arm)?;
+                arena.get_mut::<MemRef>(place).ok_or_else(broken)?.size = size;
+            }
+            _ if !I::CHECKED && record.mr_type == MrType::INVALID => return Err(broken()),
             _ => {}
         }
-        record.size = target.size;
-        let rel = U32::new(owner.saturating_sub(base));
-        record.set_extra(&Extra::Remote(RemoteArm { remote_vtpb_rel_sg_id: rel, ..arm }));
         Ok(())
+    }
+
+    fn fault(&self, arena: &Arena<'_>, code: LowerCode, record: &MemRef) -> Error {
+        let name = arena.slice::<u8>(record.name).unwrap_or(&[]);
+        self.subject.fail(code).name(name).element(record.var_id.get())
+    }
+
+    /// A pointer holds the address of a variable that is no pointer: 1 if the caller owns that one.
+    fn pointer(&self, arena: &Arena<'_>, record: &MemRef, arm: PtrArm) -> Result<u8, Error> {
+        let target = self.get(arena, self.subject.sg, arm.referenced_var_id.get());
+        let target = target.ok_or_else(|| self.subject.broken("a pointer leads nowhere"))?;
+        if !I::CHECKED && target.var_id == record.var_id {
+            return Err(self.fault(arena, LowerCode::PointerSelf, record));
+        }
+        if !I::CHECKED && target.mr_type == MrType::PTR {
+            let name = arena.slice::<u8>(target.name).unwrap_or(&[]);
+            return Err(self.fault(arena, LowerCode::PointerChain, record).name2(name));
+        }
+        Ok(u8::from(target.mr_type.is_io()))
+    }
+
+    /// The algorithm of lowering.md §9.3, for the one group that the kbins are: bytes of the owner's variable.
+    fn remote(&self, arena: &Arena<'_>, record: &MemRef, arm: RemoteArm) -> Result<U64, Error> {
+        let (sg, count) = (self.subject.sg, self.subject.input.subgraphs());
+        let (owner, var_id) = (arm.remote_vtpb_rel_sg_id.get(), arm.remote_var_id.get());
+        let fault = |code, detail: u32| {
+            let error = self.fault(arena, code, record);
+            error.numbers(0, u64::from(count.saturating_sub(1))).third(u64::from(detail))
+        };
+        // One kbin has no peer (lowering.md §9.4), not even itself.
+        if !I::CHECKED && (owner >= count || count < 2) {
+            return Err(fault(LowerCode::RemoteGroupIndex, owner));
+        }
+        if !I::CHECKED && owner == sg {
+            return Err(fault(LowerCode::RemoteSelfReference, sg));
+        }
+        let target = self.get(arena, owner, var_id);
+        let target = target.ok_or_else(|| fault(LowerCode::RemoteNotFound, var_id))?;
+        match target.mr_type {
+            MrType::REMOTE if !I::CHECKED => Err(fault(LowerCode::RemoteChain, var_id)),
+            MrType::PTR | MrType::LIST | MrType::PTR_TABLE => {
+                Err(fault(LowerCode::RemoteBadClass, target.mr_type.get()))
+            }
+            _ => Ok(target.size),
+        }
     }
 
     /// Inputs and outputs of the same name are one tensor for the caller; a different size is worth a remark.
-    fn compare_io(&self, arena: &Arena<'_>, notes: &mut dyn Notes) {
-        let sg = self.subject.sg;
-        let (Some(first), Some(own)) = (self.view(arena, 0), self.view(arena, sg)) else { return };
-        for var in own.vars().filter(|var| sg > 0 && var.record.mr_type.is_io()) {
-            let Some(other) = first.var_by_name(var.name).filter(|other| other.record.mr_type.is_io()) else {
-                continue;
-            };
-            if other.record.size != var.record.size {
-                let note = self.fault(LowerCode::IoSizesDiffer, &own, var.record);
-                notes.note(note.numbers(other.record.size.get(), var.record.size.get()));
+    fn compare_io(&self, arena: &Arena<'_>, notes: &mut dyn Notes) -> Option<()> {
+        let kbins = Kbins::new(arena.head(), self.entries)?;
+        let (first, own) = (kbins.kbin(0)?, kbins.kbin(usize::try_from(self.subject.sg).ok()?)?);
+        for var in own.vars().filter(|var| var.record.mr_type.is_io()) {
+            let other = first.var_by_name(var.name).map(|other| other.record);
+            let Some(other) = other.filter(|other| other.mr_type.is_io()) else { continue };
+            let (bytes, others) = (var.record.size.get(), other.size.get());
+            if bytes != others {
+                let note = || self.fault(arena, LowerCode::IoSizesDiffer, var.record);
+                remark(notes, || note().numbers(others, bytes));
             }
         }
+        Some(())
     }
 }

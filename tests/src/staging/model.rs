@@ -167,9 +167,7 @@ pub fn join(hands: Vec<Hand>) -> (Vec<Set>, Members) {
             library.content = moved(library.content);
         }
         if let Some(dve) = &mut hand.set.dve {
-            for table in [&mut dve.opcode, &mut dve.control_fast, &mut dve.control_slow, &mut dve.datapath] {
-                *table = table.map(moved);
-            }
+            dve.tables = dve.tables.map(|table| table.map(moved));
         }
         members.bytes.append(&mut hand.members.bytes);
         sets.push(hand.set.at(index));

@@ -244,7 +244,7 @@ fn tables_keep_their_slots() {
     let set = Set {
         act_semaphore: 12,
         act_sets: vec![(b"exp".to_vec(), blob(1, 64), blob(2, 0), 3)],
-        dve: Some(DveIn { control_fast: Some(blob(3, 8)), ..DveIn::default() }),
+        dve: Some(DveIn { tables: [None, Some(blob(3, 8)), None, None], ..DveIn::default() }),
         ..Set::base()
     };
     let lowered = by_hand(set.clone(), &Policy::DEFAULT).unwrap();

@@ -1,14 +1,17 @@
 //! What a block gives to all its descriptors, and what its end does (lowering.md §5.4).
 
 use super::Emit;
-use super::lanes::{Cursor, Lane, Scratch};
+use super::lanes::Lane;
 use crate::arch::Arch;
 use crate::arena::ArenaRef;
-use crate::error::{Error, LowerCode};
+use crate::error::{Error, LowerCode, remark};
+use crate::layout::SMALL;
+use crate::lower::dims::tail_bytes;
 use crate::lower::input::{FileIn, Input};
 use crate::lower::measure::{QUEUES, has_tail};
 use crate::lower::record::{BlockTail, Desc, DescFlags};
 use crate::manifest::{Block, BlockSource};
+use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 impl<I: Input> Emit<'_, '_, I> {
@@ -16,44 +19,30 @@ impl<I: Input> Emit<'_, '_, I> {
     #[inline(never)]
     pub(super) fn blocks(&mut self) -> Result<(), Error> {
         let subject = self.subject;
-        let tails = self.alloc::<u8>(self.counts.tails)?;
-        let lane = self
-            .scratch
-            .lane(self.arena, subject.sg)
-            .ok_or_else(|| subject.broken("scratch has no place"))?;
-        // The function that the blocks of each queue are in, by the order of reading (manifests.md §13.3).
+        let mut tails = self.alloc::<u8>(self.counts.tails);
+        let Some(lane) = self.lane() else { return Ok(()) };
+        self.rewind(&lane);
+        // The function that the blocks of each queue are in, by the order of reading (manifests.md §13.3): the one that
+        // a block starts, else that of the block of its queue before it.
         let mut functions = [ArenaRef::NULL; QUEUES];
-        let mut tail = tails;
         for source in BlockSource::ALL {
             for ordinal in 0..subject.input.block_count(subject.sg, source) {
                 let block = subject.block(source, ordinal)?;
                 let instance = subject.instance_of(&block)?;
-                let at = |error| subject.within(error, FileIn::Part(source), ordinal);
-                if let Some(note) = self.foreign_semaphore(&block) {
-                    self.notes.note(at(note));
+                if !SMALL && let Some(note) = self.foreign_semaphore(&block) {
+                    remark(self.notes, || subject.within(note, FileIn::Part(source), ordinal));
                 }
-                let fname = self.function_of(&block, &mut functions)?;
-                self.block(&lane, &block, (source, instance), fname, &mut tail)?;
+                let function = functions.get_mut(usize::from(block.queue));
+                let function = function.ok_or_else(|| subject.broken("a block has no queue"))?;
+                if !block.function_start.is_empty() {
+                    *function = self.name(block.function_start);
+                }
+                let descs = self.descs(&lane, lane.cursor(source, instance), block.transfers);
+                self.block(descs, &block, source, *function, &mut tails);
             }
         }
-        Scratch::rewind(self.arena, &subject, &lane, |_, _, _| Ok(()))?;
+        self.rewind(&lane);
         Ok(())
-    }
-
-    /// Name of the function that a block is in, null for none: the one that it starts, else that of the block of its
-    /// queue before it.
-    fn function_of(
-        &mut self,
-        block: &Block<'_>,
-        functions: &mut [ArenaRef; QUEUES],
-    ) -> Result<ArenaRef, Error> {
-        let subject = self.subject;
-        let own = functions.get_mut(usize::from(block.queue));
-        let own = own.ok_or_else(|| subject.broken("a block has no queue"))?;
-        if !block.function_start.is_empty() {
-            *own = self.pool(block.function_start)?;
-        }
-        Ok(*own)
     }
 
     /// A block that ends with a semaphore which its queue does not list. No rule forbids it.
@@ -67,74 +56,66 @@ impl<I: Input> Emit<'_, '_, I> {
         Some(note.numbers(u64::from(block.id), u64::from(semaphore)))
     }
 
-    #[inline(never)]
     fn block(
         &mut self,
-        lane: &Lane,
+        descs: ArenaRef,
         block: &Block<'_>,
-        (source, instance): (BlockSource, u32),
-        fname: ArenaRef,
-        tail: &mut ArenaRef,
-    ) -> Result<(), Error> {
-        let subject = self.subject;
-        let broken = || subject.broken("a block has no descriptors");
-        let first = self.advance(lane, lane.cursor(source, instance), block.transfers)?;
-        let (semaphore, end) = self.block_end(block, tail)?;
-        let newer = subject.arch().is_some_and(|arch| arch > Arch::Sunda);
+        source: BlockSource,
+        function: ArenaRef,
+        tails: &mut ArenaRef,
+    ) {
+        let (semaphore, end) = self.block_end(block, tails);
+        let newer = self.subject.arch().is_some_and(|arch| arch > Arch::Sunda);
         let file = u8::try_from(source.slot()).unwrap_or(u8::MAX);
-        let robin = DescFlags::ROUND_ROBIN.when(newer && !fname.is_null());
-        let off = lane.descs.nth::<Desc>(first).ok_or_else(broken)?.off;
-        let place = ArenaRef { off, len: U32::new(block.transfers) };
-        let descs = self.arena.slice_mut::<Desc>(place).ok_or_else(broken)?;
+        let robin = DescFlags::ROUND_ROBIN.when(newer && !function.is_null());
+        let descs = self.arena.slice_mut::<Desc>(descs).unwrap_or(&mut []);
         for desc in descs.iter_mut() {
             desc.block_id = U32::new(block.id);
             desc.file = file;
             desc.priority = block.priority_class;
-            desc.fname = fname;
+            desc.fname = function;
             desc.flags = robin;
         }
         if let Some(first) = descs.first_mut() {
             first.flags = first.flags.with(DescFlags::SECTION_START.when(block.section_start));
         }
-        let last = descs.last_mut().ok_or_else(broken)?;
-        last.flags = last.flags.with(end);
-        last.semaphore = semaphore;
-        Ok(())
+        match descs.last_mut() {
+            Some(last) => (last.flags, last.semaphore) = (last.flags.with(end), semaphore),
+            None => self.lost = true,
+        }
     }
 
-    /// Takes `count` descriptors of a part and returns the first one's number.
-    fn advance(&mut self, lane: &Lane, at: usize, count: u32) -> Result<u32, Error> {
-        let subject = self.subject;
-        let cursors = self.tail::<Cursor>(lane.cursors, lane.count())?;
-        let cursor = cursors.get_mut(at).ok_or_else(|| subject.broken("a part has no cursor"))?;
-        let first = cursor.desc.get();
-        cursor.desc.set(first.saturating_add(count));
-        Ok(first)
+    /// Takes the next `count` descriptors of a part.
+    fn descs(&mut self, lane: &Lane, part: usize, count: u32) -> ArenaRef {
+        let cursor = lane.cursors(self.arena).and_then(|cursors| cursors.get_mut(part));
+        let first = cursor.map(|cursor| {
+            let first = cursor.desc.get();
+            cursor.desc.set(first.saturating_add(count));
+            first
+        });
+        let place = first.and_then(|first| lane.descs.nth::<Desc>(first));
+        place.map_or(ArenaRef::NULL, |place| ArenaRef { len: U32::new(count), ..place })
     }
 
     /// The last descriptor's `semaphore` field and marks.
-    fn block_end(&mut self, block: &Block<'_>, tail: &mut ArenaRef) -> Result<(U32, DescFlags), Error> {
+    fn block_end(&mut self, block: &Block<'_>, tails: &mut ArenaRef) -> (U32, DescFlags) {
         let end = DescFlags::BLOCK_END;
+        let semaphore = U32::new(block.semaphore.unwrap_or(0));
         if !has_tail(block) {
-            let semaphore = block.semaphore.map_or(U32::ZERO, U32::new);
-            return Ok((semaphore, end.with(DescFlags::SEMAPHORE.when(block.semaphore.is_some()))));
+            return (semaphore, end.with(DescFlags::SEMAPHORE.when(block.semaphore.is_some())));
         }
         let count = u32::try_from(block.remote_semaphores.len()).unwrap_or(u32::MAX);
         let record = BlockTail {
-            semaphore: block.semaphore.map_or(U32::ZERO, U32::new),
+            semaphore,
             has_semaphore: U32::new(u32::from(block.semaphore.is_some())),
             event_plus_one: U32::new(block.event.map_or(0, |event| event.saturating_add(1))),
             count: U32::new(count),
         };
-        let place = ArenaRef { off: tail.off, len: U32::new(1) };
-        self.put(place, record)?;
+        let bytes = u32::try_from(tail_bytes(u64::from(count))).unwrap_or(u32::MAX);
+        let place = self.part(tails, bytes);
+        self.put(place, &record);
         let list = crate::lower::kbins::behind::<BlockTail>(place, count);
-        if let Some(slots) = self.arena.slice_mut::<U32>(list) {
-            crate::bytes::copy(slots, block.remote_semaphores);
-        }
-        let bytes = crate::lower::dims::tail_bytes(u64::from(count));
-        let next = tail.off.get().saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
-        tail.off = U32::new(next);
-        Ok((place.off, end.with(DescFlags::TAIL)))
+        self.fill(list.off.get(), block.remote_semaphores.as_bytes());
+        (place.off, end.with(DescFlags::TAIL))
     }
 }

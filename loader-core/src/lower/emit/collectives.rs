@@ -2,108 +2,95 @@
 
 use super::Emit;
 use crate::arena::ArenaRef;
-use crate::error::Error;
 use crate::lower::input::{Input, RankStep};
-use crate::lower::record::{Counted, Group, Kbin, Pair, SrcTgtSet, Subgroup};
+use crate::lower::record::{Counted, Group, Pair, SrcTgtSet, Subgroup};
+use core::mem::offset_of;
+use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U32, U64};
 
-/// How many groups and subgroups a walk through three levels has begun.
-#[derive(Clone, Copy, Default)]
-struct At {
-    groups: u32,
-    subgroups: u32,
+/// One of the two nests of three levels, as it is filled: groups of subgroups of u32 ranks, or sets of pairs of two
+/// u64 ranks, which stand in the pair itself.
+struct Nest {
+    pairs: bool,
+    /// Groups or sets that are to come, and where the present one counts what is in it.
+    outer: ArenaRef,
+    group: ArenaRef,
+    /// Subgroups or pairs that are to come, and the present one.
+    inner: ArenaRef,
+    subgroup: ArenaRef,
+    /// Room for the ranks that are to come.
+    ranks: ArenaRef,
 }
 
-/// `count` elements of an array from element `first` on; null for none.
-fn part<T>(array: ArenaRef, first: u32, count: u32) -> ArenaRef {
-    match array.nth::<T>(first) {
-        Some(place) if count > 0 => ArenaRef { off: place.off, len: U32::new(count) },
-        _ => ArenaRef::NULL,
-    }
+/// Bytes of a group or a set; where it counts what is in it; bytes of a rank.
+const fn sizes(pairs: bool) -> (u32, u32, u32) {
+    const { assert!(size_of::<Group>() == 16 && size_of::<SrcTgtSet>() == 32) };
+    const { assert!(offset_of!(SrcTgtSet, pairs) == 8 && offset_of!(SrcTgtSet, num_pairs) == 16) };
+    if pairs { (32, 8, 8) } else { (16, 0, 4) }
 }
 
-fn counted(items: ArenaRef, count: u64) -> Counted {
-    Counted { items, count: U64::new(count) }
-}
-
-/// Where the next array of ranks starts, behind one of `count`; arrays start on multiples of 8.
-fn behind_ranks(off: u32, count: u32) -> u32 {
-    off.saturating_add(count.saturating_mul(4).saturating_add(7) & !7)
-}
+/// Bytes of a subgroup or a pair.
+const INNER: u32 = 16;
+const _: () = assert!(size_of::<Subgroup>() == 16 && size_of::<Pair>() == 16);
 
 impl<I: Input> Emit<'_, '_, I> {
     #[inline(never)]
-    pub(super) fn replica_groups(&mut self, kbin: &mut Kbin) -> Result<(), Error> {
-        let groups = self.alloc::<Group>(self.counts.groups)?;
-        let subgroups = self.alloc::<Subgroup>(self.counts.subgroups)?;
-        let mut ranks = self.alloc::<u8>(self.counts.participants)?;
-        let subject = self.subject;
-        let broken = || subject.broken("a rank outside its arrays");
-        let (mut at, mut first, mut own) = (At::default(), 0, 0u32);
-        for step in subject.input.replica_groups(subject.sg) {
-            match step {
-                RankStep::Group => {
-                    first = at.subgroups;
-                    at.groups = at.groups.saturating_add(1);
-                }
-                RankStep::Subgroup => {
-                    ranks.off = U32::new(behind_ranks(ranks.off.get(), own));
-                    own = 0;
-                    at.subgroups = at.subgroups.saturating_add(1);
-                }
-                RankStep::Rank(rank) => {
-                    let list = ArenaRef { off: ranks.off, len: U32::new(own.saturating_add(1)) };
-                    self.put(list.nth::<U32>(own).ok_or_else(broken)?, U32::new(rank))?;
-                    own = own.saturating_add(1);
-                    let index = at.subgroups.checked_sub(1).ok_or_else(broken)?;
-                    self.put_nth(subgroups, index, Subgroup { participants: counted(list, u64::from(own)) })?;
-                    continue;
-                }
-            }
-            let count = at.subgroups.saturating_sub(first);
-            let list = counted(part::<Subgroup>(subgroups, first, count), u64::from(count));
-            self.put_nth(groups, at.groups.checked_sub(1).ok_or_else(broken)?, Group { subgroups: list })?;
+    pub(super) fn ranks(&mut self, pairs: bool) -> Counted {
+        let (subject, counts) = (self.subject, &self.counts);
+        let (groups, subgroups, ranks) = match pairs {
+            true => (counts.pair_sets, counts.pairs, 0),
+            false => (counts.groups, counts.subgroups, counts.participants),
+        };
+        let null = ArenaRef::NULL;
+        let outer = self.alloc::<u8>(groups.saturating_mul(u64::from(sizes(pairs).0)));
+        let inner = self.alloc::<u8>(subgroups.saturating_mul(u64::from(INNER)));
+        let ranks = self.alloc::<u8>(ranks);
+        let mut nest = Nest { pairs, outer, group: null, inner, subgroup: null, ranks };
+        if pairs {
+            subject.input.src_target_pairs(subject.sg).for_each(|step| self.rank_step(&mut nest, step));
+        } else {
+            subject.input.replica_groups(subject.sg).for_each(|step| self.rank_step(&mut nest, step));
         }
-        kbin.replica_groups = counted(groups, self.counts.groups);
-        Ok(())
+        let len = U32::new(u32::try_from(groups).unwrap_or(u32::MAX));
+        Counted { items: ArenaRef { len, ..outer }, count: U64::new(groups) }
     }
 
     #[inline(never)]
-    pub(super) fn src_target_pairs(&mut self, kbin: &mut Kbin) -> Result<(), Error> {
-        let sets = self.alloc::<SrcTgtSet>(self.counts.pair_sets)?;
-        let pairs = self.alloc::<Pair>(self.counts.pairs)?;
-        let subject = self.subject;
-        let (mut at, mut first, mut pair) = (At::default(), 0, Pair::default());
-        let mut ranks = 0u8;
-        for step in subject.input.src_target_pairs(subject.sg) {
-            match step {
-                RankStep::Group => {
-                    first = at.subgroups;
-                    at.groups = at.groups.saturating_add(1);
-                }
-                RankStep::Subgroup => {
-                    (pair, ranks) = (Pair::default(), 0);
-                    at.subgroups = at.subgroups.saturating_add(1);
-                }
-                RankStep::Rank(rank) => {
-                    let slot = if ranks == 0 { &mut pair.source } else { &mut pair.target };
-                    *slot = U64::new(u64::from(rank));
-                    ranks = ranks.saturating_add(1);
+    fn rank_step(&mut self, nest: &mut Nest, step: RankStep) {
+        let (outer, counted, rank_bytes) = sizes(nest.pairs);
+        match step {
+            RankStep::Group => {
+                nest.group = self.part(&mut nest.outer, outer);
+                nest.group.off.set(nest.group.off.get().saturating_add(counted));
+            }
+            RankStep::Subgroup => {
+                nest.subgroup = self.part(&mut nest.inner, INNER);
+                self.one_more(nest.group, nest.subgroup.off);
+                if nest.pairs {
+                    nest.ranks = nest.subgroup;
+                } else if nest.ranks.off.get() & 4 != 0 {
+                    // Lists of ranks start on multiples of 8.
+                    self.part(&mut nest.ranks, rank_bytes);
                 }
             }
-            if let Some(index) = at.subgroups.checked_sub(1).filter(|_| at.subgroups > first) {
-                self.put_nth(pairs, index, pair)?;
+            RankStep::Rank(rank) => {
+                let place = self.part(&mut nest.ranks, rank_bytes);
+                self.fill(place.off.get(), U32::new(rank).as_bytes());
+                if !nest.pairs {
+                    self.one_more(nest.subgroup, place.off);
+                }
             }
-            let own = at.subgroups.saturating_sub(first);
-            let index = at.groups.checked_sub(1).ok_or_else(|| subject.broken("a pair outside a set"))?;
-            let set = SrcTgtSet {
-                pairs: part::<Pair>(pairs, first, own),
-                num_pairs: U64::new(u64::from(own)),
-                ..SrcTgtSet::default()
-            };
-            self.put_nth(sets, index, set)?;
         }
-        kbin.src_target_pairs = counted(sets, self.counts.pair_sets);
-        Ok(())
+    }
+
+    /// Counts one more in a list that starts with the item at `first`.
+    fn one_more(&mut self, list: ArenaRef, first: U32) {
+        let place = ArenaRef { len: U32::new(1), ..list };
+        let Some(list) = self.get_mut::<Counted>(place) else { return };
+        if list.items.is_null() {
+            list.items.off = first;
+        }
+        list.items.len.set(list.items.len.get().saturating_add(1));
+        list.count.set(list.count.get().saturating_add(1));
     }
 }

@@ -1,15 +1,16 @@
 //! Scratch at the arena's tail: for each source and queue instance, where its next transfer goes.
 
+use super::Emit;
 use crate::arena::{Arena, ArenaRef, TailRef};
-use crate::error::{Error, Stage};
+use crate::error::Error;
 use crate::lower::input::Input;
 use crate::lower::measure::Subject;
 use crate::manifest::{BlockSource, Totals};
 use zerocopy::little_endian::U32;
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// Sources of blocks: the definition and five engines.
-pub(super) const SOURCES: usize = 6;
+const SOURCES: usize = 6;
 
 /// Scratch bytes per queue instance: one [`Cursor`] per source.
 pub(crate) const SCRATCH_PER_INSTANCE: u64 = 96;
@@ -23,8 +24,8 @@ pub(super) struct Lane {
     pub(super) dims: ArenaRef,
     pub(super) extra: ArenaRef,
     /// `SOURCES` rows of one cursor per instance.
-    pub(super) cursors: TailRef,
-    pub(super) instances: U32,
+    cursors: TailRef,
+    instances: U32,
 }
 
 /// Positions in the arrays of a [`Lane`].
@@ -61,17 +62,20 @@ impl Cursor {
 
 impl Lane {
     /// Number of cursors.
-    pub(super) fn count(&self) -> usize {
+    fn count(&self) -> usize {
         usize::try_from(self.instances.get()).unwrap_or(0).saturating_mul(SOURCES)
+    }
+
+    /// The cursors.
+    pub(super) fn cursors<'x>(&self, arena: &'x mut Arena<'_>) -> Option<&'x mut [Cursor]> {
+        arena.tail_slice_mut::<Cursor>(self.cursors, self.count())
     }
 
     /// Index of the cursor of a source and an instance.
     pub(super) fn cursor(&self, source: BlockSource, instance: u32) -> usize {
         let instances = usize::try_from(self.instances.get()).unwrap_or(0);
-        source
-            .slot()
-            .saturating_mul(instances)
-            .saturating_add(usize::try_from(instance).unwrap_or(usize::MAX))
+        let row = source.slot().saturating_mul(instances);
+        row.saturating_add(usize::try_from(instance).unwrap_or(usize::MAX))
     }
 }
 
@@ -85,60 +89,68 @@ pub(super) struct Scratch {
 impl Scratch {
     /// Takes the scratch for all subgraphs.
     pub(super) fn take<I: Input>(arena: &mut Arena<'_>, subject: &Subject<'_, I>) -> Result<Self, Error> {
-        let full = |full| Error::arena(Stage::Lower, full);
         let subgraphs = subject.input.subgraphs();
-        let lanes = arena.alloc_tail::<Lane>(wide(subgraphs)).map_err(full)?;
+        // There is room, since it was measured; without, there would be no lane.
+        let lanes = arena.alloc_tail::<Lane>(wide(subgraphs)).unwrap_or(TailRef::NULL);
+        let scratch = Self { lanes, subgraphs };
         for sg in 0..subgraphs {
             let counts = Subject { sg, ..*subject }.count()?;
-            let instances = u32::try_from(counts.instances).unwrap_or(u32::MAX);
-            let cursors =
-                arena.alloc_tail::<Cursor>(wide(instances).saturating_mul(SOURCES)).map_err(full)?;
-            let null = ArenaRef::NULL;
-            let lane = Lane {
-                descs: null,
-                aps: null,
-                dims: null,
-                extra: null,
-                cursors,
-                instances: U32::new(instances),
-            };
-            Self { lanes, subgraphs }.set_lane(arena, sg, lane);
+            let instances = U32::new(u32::try_from(counts.instances).unwrap_or(u32::MAX));
+            let mut lane = Lane { instances, ..Lane::new_zeroed() };
+            lane.cursors = arena.alloc_tail::<Cursor>(lane.count()).unwrap_or(TailRef::NULL);
+            scratch.set_lane(arena, sg, lane);
         }
-        Ok(Self { lanes, subgraphs })
+        Ok(scratch)
     }
 
-    pub(super) fn lane(&self, arena: &Arena<'_>, sg: u32) -> Option<Lane> {
-        arena.tail_slice::<Lane>(self.lanes, wide(self.subgraphs))?.get(wide(sg)).copied()
+    fn slot<'x>(&self, arena: &'x mut Arena<'_>, sg: u32) -> Option<&'x mut Lane> {
+        arena.tail_slice_mut::<Lane>(self.lanes, wide(self.subgraphs))?.get_mut(wide(sg))
+    }
+
+    #[inline(never)]
+    pub(super) fn lane(&self, arena: &mut Arena<'_>, sg: u32) -> Option<Lane> {
+        self.slot(arena, sg).copied()
     }
 
     pub(super) fn set_lane(&self, arena: &mut Arena<'_>, sg: u32, lane: Lane) {
-        let lanes = arena.tail_slice_mut::<Lane>(self.lanes, wide(self.subgraphs));
-        if let Some(slot) = lanes.and_then(|lanes| lanes.get_mut(wide(sg))) {
+        if let Some(slot) = self.slot(arena, sg) {
             *slot = lane;
         }
     }
+}
 
-    /// Sets every cursor of a subgraph to the start of its part: instance by instance, and within one in the order
-    /// in which the sources are read (lowering.md §10.3). Gives each start to `each` as well.
-    pub(super) fn rewind<I: Input>(
-        arena: &mut Arena<'_>,
-        subject: &Subject<'_, I>,
-        lane: &Lane,
-        mut each: impl FnMut(BlockSource, u32, Cursor) -> Result<(), Error>,
-    ) -> Result<Cursor, Error> {
-        let mut next = Cursor::default();
-        for instance in 0..lane.instances.get() {
-            for source in BlockSource::ALL {
-                let cursors = arena.tail_slice_mut::<Cursor>(lane.cursors, lane.count());
-                if let Some(slot) = cursors.and_then(|cursors| cursors.get_mut(lane.cursor(source, instance)))
-                {
-                    *slot = next;
-                }
-                each(source, instance, next)?;
-                next = next.behind(&subject.input.totals(subject.sg, source, instance));
-            }
+/// Goes through the parts of a subgraph in the order in which their descriptors stand: instance by instance, and
+/// within one in the order in which the sources are read (lowering.md §10.3). `each` gets the cursor of a part and where
+/// the part starts. Gives the end of all, or `None` where there is no cursor.
+#[inline(never)]
+pub(super) fn parts<I: Input>(
+    arena: &mut Arena<'_>,
+    subject: &Subject<'_, I>,
+    lane: &Lane,
+    each: &mut dyn FnMut(&mut Cursor, Cursor, &Totals),
+) -> Option<()> {
+    let mut next = Cursor::default();
+    for instance in 0..lane.instances.get() {
+        for source in BlockSource::ALL {
+            let totals = subject.input.totals(subject.sg, source, instance);
+            each(lane.cursors(arena)?.get_mut(lane.cursor(source, instance))?, next, &totals);
+            next = next.behind(&totals);
         }
-        Ok(next)
+    }
+    Some(())
+}
+
+impl<I: Input> Emit<'_, '_, I> {
+    pub(super) fn lane(&mut self) -> Option<Lane> {
+        let lane = self.scratch.lane(self.arena, self.subject.sg);
+        self.lost |= lane.is_none();
+        lane
+    }
+
+    /// Sets every cursor of the subgraph to the start of its part.
+    pub(super) fn rewind(&mut self, lane: &Lane) {
+        let done = parts(self.arena, &self.subject, lane, &mut |cursor, start, _| *cursor = start);
+        self.lost |= done.is_none();
     }
 }
 

@@ -1,6 +1,6 @@
 //! Transfers into compact descriptors, each at the place its block has.
 
-use super::lanes::{Cursor, Lane, Scratch};
+use super::lanes::{Cursor, Lane, Scratch, parts};
 use crate::arch::{Arch, Engine};
 use crate::arena::{Arena, ArenaRef};
 use crate::error::{Error, LowerCode, Stage};
@@ -27,11 +27,12 @@ pub(super) struct Sink<'a, 'm, I> {
 }
 
 /// What the transfers of one block share.
-#[derive(Clone, Copy)]
 struct Known {
     at: (u8, BlockSource, u32),
     lane: Lane,
-    cursor: usize,
+    /// Which cursor is theirs, and what it will say.
+    part: usize,
+    next: Cursor,
     transfers: u32,
     variables: u32,
     arch: Arch,
@@ -48,47 +49,51 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
     }
 
     /// Checks that every part was filled to its end.
-    pub(super) fn finish(self) -> Result<(), Error> {
-        let Self { arena, subject, scratch, .. } = self;
-        for sg in 0..subject.input.subgraphs() {
-            let subject = Subject { sg, ..subject };
-            let broken = || subject.broken("transfers differ from their totals");
-            let lane = scratch.lane(arena, sg).ok_or_else(broken)?;
-            let mut at = Cursor::default();
-            for instance in 0..lane.instances.get() {
-                for source in BlockSource::ALL {
-                    let totals = subject.input.totals(sg, source, instance);
-                    at = at.behind(&totals);
-                    let cursors =
-                        arena.tail_slice::<Cursor>(lane.cursors, lane.count()).ok_or_else(broken)?;
-                    if cursors.get(lane.cursor(source, instance)) != Some(&at) {
-                        return Err(broken());
-                    }
-                }
-            }
+    pub(super) fn finish(mut self) -> Result<(), Error> {
+        let mut filled = self.leave().is_some();
+        for sg in 0..self.subject.input.subgraphs() {
+            let subject = Subject { sg, ..self.subject };
+            let lane = self.scratch.lane(self.arena, sg);
+            let all = lane.and_then(|lane| {
+                parts(self.arena, &subject, &lane, &mut |cursor, start, totals| {
+                    filled &= *cursor == start.behind(totals);
+                })
+            });
+            filled &= all.is_some();
         }
-        Ok(())
+        if filled { Ok(()) } else { Err(self.subject.broken("transfers differ from their totals")) }
     }
 
-    fn look_up(&self, at: &BlockAt) -> Result<Known, Error> {
+    /// Puts the cursor of the present block back.
+    fn leave(&mut self) -> Option<()> {
+        if let Some(known) = self.known.take() {
+            *known.lane.cursors(self.arena)?.get_mut(known.part)? = known.next;
+        }
+        Some(())
+    }
+
+    /// Goes to the block of a transfer.
+    #[inline(never)]
+    fn enter(&mut self, at: &BlockAt) -> Result<(), Error> {
         let sg = u32::from(at.subgraph);
         let subject = Subject { sg, ..self.subject };
-        let key = (at.subgraph, at.source, at.block);
-        if let Some(known) = self.known.filter(|known| known.at == key) {
-            return Ok(known);
-        }
         let broken = || subject.broken("a transfer belongs to no block");
+        self.leave().ok_or_else(broken)?;
         let block = subject.block(at.source, at.block)?;
         let instance = subject.instance_of(&block)?;
         let lane = self.scratch.lane(self.arena, sg).ok_or_else(broken)?;
-        Ok(Known {
-            at: key,
-            cursor: lane.cursor(at.source, instance),
+        let part = lane.cursor(at.source, instance);
+        let cursor = lane.cursors(self.arena).and_then(|cursors| cursors.get(part));
+        self.known = Some(Known {
+            at: (at.subgraph, at.source, at.block),
+            next: *cursor.ok_or_else(broken)?,
+            part,
             lane,
             transfers: block.transfers,
             variables: subject.input.var_count(sg),
             arch: subject.arch().ok_or_else(broken)?,
-        })
+        });
+        Ok(())
     }
 
     fn fault(&self, at: &BlockAt, code: LowerCode) -> Error {
@@ -96,7 +101,8 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
         subject.fail_in(code, FileIn::Part(at.source)).element(at.block)
     }
 
-    fn check(&self, at: &BlockAt, transfer: &Transfer<'_>, known: &Known) -> Result<(), Error> {
+    fn check(&self, at: &BlockAt, transfer: &Transfer<'_>) -> Result<(), Error> {
+        let Some(known) = self.known.as_ref().filter(|_| !I::CHECKED) else { return Ok(()) };
         let arithmetic = transfer.op.is_arithmetic();
         // Sources of arithmetic transfers by architecture (lowering.md §3.9).
         let most = match known.arch {
@@ -130,86 +136,79 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
         }
         Ok(())
     }
+}
 
-    fn cursor(&mut self, at: &BlockAt, known: &Known) -> Result<&mut Cursor, Error> {
-        let broken = || broken(at);
-        let cursors = self.arena.tail_slice_mut::<Cursor>(known.lane.cursors, known.lane.count());
-        cursors.and_then(|cursors| cursors.get_mut(known.cursor)).ok_or_else(broken)
-    }
-
-    fn put_access(&mut self, at: &BlockAt, known: &Known, access: &Access) -> Result<ArenaRef, Error> {
-        let broken = || broken(at);
-        let cursor = self.cursor(at, known)?;
-        let (ap, dim) = (cursor.ap.get(), cursor.dim.get());
-        cursor.ap.set(ap.saturating_add(1));
-        cursor.dim.set(dim.saturating_add(u32::from(access.dims)));
-        let first = known.lane.dims.nth::<Dim>(dim).ok_or_else(broken)?;
-        let dims = ArenaRef { off: first.off, len: U32::new(u32::from(access.dims)) };
-        let slots = self.arena.slice_mut::<Dim>(dims).ok_or_else(broken)?;
+impl Known {
+    /// Writes an access pattern at the cursor.
+    #[inline(never)]
+    fn put_access(&mut self, arena: &mut Arena<'_>, access: &Access) -> Option<ArenaRef> {
+        let dims = self.lane.dims.nth::<Dim>(self.next.dim.get())?;
+        let dims = ArenaRef { len: U32::new(u32::from(access.dims)), ..dims };
+        let slots = arena.slice_mut::<Dim>(dims)?;
         for ((slot, &size), &step) in slots.iter_mut().zip(access.sizes()).zip(access.steps()) {
             *slot = Dim { size: U64::new(size), step: I64::new(step) };
         }
-        let place = known.lane.aps.nth::<Ap>(ap).ok_or_else(broken)?;
-        let record = Ap {
-            var_id: U32::new(access.var),
-            ndims: access.dims,
-            dtype: if access.dtype_given { access.dtype } else { 0 },
-            off: U64::new(access.off),
-            dims,
-            ..Ap::default()
-        };
-        *self.arena.get_mut::<Ap>(place).ok_or_else(broken)? = record;
-        Ok(place)
+        let place = self.lane.aps.nth::<Ap>(self.next.ap.get())?;
+        let record = arena.get_mut::<Ap>(place)?;
+        record.var_id = U32::new(access.var);
+        record.ndims = access.dims;
+        record.dtype = if access.dtype_given { access.dtype } else { 0 };
+        record.off = U64::new(access.off);
+        record.dims = dims;
+        advance(&mut self.next.ap, 1);
+        advance(&mut self.next.dim, u32::from(access.dims));
+        Some(place)
     }
 
-    /// Writes the parameters of an operation; null if it has none.
-    fn put_extra(&mut self, at: &BlockAt, known: &Known, transfer: &Transfer<'_>) -> Result<ArenaRef, Error> {
+    /// Writes the parameters of an operation at the cursor; null if it has none.
+    fn put_extra(&mut self, arena: &mut Arena<'_>, transfer: &Transfer<'_>) -> Option<ArenaRef> {
         let room = transfer.extra_bytes();
         if room == 0 {
-            return Ok(ArenaRef::NULL);
+            return Some(ArenaRef::NULL);
         }
-        let broken = || broken(at);
-        let cursor = self.cursor(at, known)?;
-        let start = cursor.extra.get();
-        cursor.extra.set(start.saturating_add(room));
-        let off = known.lane.extra.nth::<u8>(start).ok_or_else(broken)?.off;
-        let slot = self.arena.slice_mut::<u8>(ArenaRef { off, len: U32::new(room) }).ok_or_else(broken)?;
+        let off = self.lane.extra.nth::<u8>(self.next.extra.get())?.off;
+        let slot = arena.slice_mut::<u8>(ArenaRef { off, len: U32::new(room) })?;
         let len = write_extra(slot, transfer);
-        Ok(ArenaRef { off, len: U32::new(u32::try_from(len).unwrap_or(0)) })
+        advance(&mut self.next.extra, room);
+        Some(ArenaRef { off, len: U32::new(u32::try_from(len).unwrap_or(0)) })
+    }
+
+    /// Writes a descriptor at the cursor, with all that it refers to.
+    fn put(&mut self, arena: &mut Arena<'_>, transfer: &Transfer<'_>) -> Option<()> {
+        let to = self.put_access(arena, &transfer.to)?;
+        let mut from = ArenaRef::NULL;
+        for access in transfer.from {
+            let place = self.put_access(arena, access)?;
+            from = if from.is_null() { place } else { from };
+        }
+        let sources = u16::try_from(transfer.from.len()).unwrap_or(u16::MAX);
+        from.len = U32::new(u32::from(sources));
+        let extra = self.put_extra(arena, transfer)?;
+        let op = operation(transfer);
+        let place = self.lane.descs.nth::<Desc>(self.next.desc.get())?;
+        advance(&mut self.next.desc, 1);
+        let desc = arena.get_mut::<Desc>(place)?;
+        let robin = op == Op::TRANSPOSE && self.arch > Arch::Sunda;
+        let flags = DescFlags::CAST.when(transfer.cast).with(DescFlags::ROUND_ROBIN.when(robin));
+        (desc.to, desc.from, desc.extra) = (to, from, extra);
+        desc.n_from = U16::new(sources);
+        desc.desc_type = u8::try_from(DescType::DATA.get()).unwrap_or(0);
+        desc.op = i8::try_from(op.get()).unwrap_or(-1);
+        desc.flags = desc.flags.with(flags);
+        desc.n_tile = transfer.tiling;
+        Some(())
     }
 }
 
 impl<I: Input> BlockSink for Sink<'_, '_, I> {
     fn transfer(&mut self, at: BlockAt, transfer: &Transfer<'_>) -> Result<(), Error> {
-        let known = self.look_up(&at)?;
-        self.known = Some(known);
-        self.check(&at, transfer, &known)?;
-        let broken = || broken(&at);
-        let cursor = self.cursor(&at, &known)?;
-        let number = cursor.desc.get();
-        cursor.desc.set(number.saturating_add(1));
-        let to = self.put_access(&at, &known, &transfer.to)?;
-        let mut from = ArenaRef::NULL;
-        for access in transfer.from {
-            let place = self.put_access(&at, &known, access)?;
-            from = if from.is_null() { place } else { from };
-            from.len = U32::new(from.len.get().saturating_add(u32::from(from.off != place.off)));
+        let key = (at.subgraph, at.source, at.block);
+        if self.known.as_ref().is_none_or(|known| known.at != key) {
+            self.enter(&at)?;
         }
-        let extra = self.put_extra(&at, &known, transfer)?;
-        let op = operation(transfer);
-        let place = known.lane.descs.nth::<Desc>(number).ok_or_else(broken)?;
-        let desc = self.arena.get_mut::<Desc>(place).ok_or_else(broken)?;
-        let robin = op == Op::TRANSPOSE && known.arch > Arch::Sunda;
-        let flags = DescFlags::CAST.when(transfer.cast).with(DescFlags::ROUND_ROBIN.when(robin));
-        desc.to = to;
-        desc.from = from;
-        desc.extra = extra;
-        desc.n_from = U16::new(u16::try_from(transfer.from.len()).unwrap_or(u16::MAX));
-        desc.desc_type = u8::try_from(DescType::DATA.get()).unwrap_or(0);
-        desc.op = i8::try_from(op.get()).unwrap_or(-1);
-        desc.flags = desc.flags.with(flags);
-        desc.n_tile = transfer.tiling;
-        Ok(())
+        self.check(&at, transfer)?;
+        let known = self.known.as_mut().ok_or_else(|| broken(&at))?;
+        known.put(self.arena, transfer).ok_or_else(|| broken(&at))
     }
 
     fn block_end(&mut self, at: BlockAt, block: &Block<'_>) -> Result<(), Error> {
@@ -249,6 +248,10 @@ fn broken(at: &BlockAt) -> Error {
     error.subgraph(at.subgraph).element(at.block)
 }
 
+fn advance(place: &mut U32, by: u32) {
+    place.set(place.get().saturating_add(by));
+}
+
 /// A transfer with `transpose_*` keys is a transpose, whether `op` says so or not (R40).
 fn operation(transfer: &Transfer<'_>) -> Op {
     match transfer.op {
@@ -260,9 +263,7 @@ fn operation(transfer: &Transfer<'_>) -> Op {
 /// Writes the parameters and returns their length without padding.
 fn write_extra(slot: &mut [u8], transfer: &Transfer<'_>) -> usize {
     let put = |slot: &mut [u8], bytes: &[u8]| {
-        for (to, &from) in slot.iter_mut().zip(bytes) {
-            *to = from;
-        }
+        crate::bytes::copy(slot, bytes);
         bytes.len()
     };
     match transfer.op {

@@ -2,10 +2,10 @@
 
 use super::Emit;
 use crate::arena::ArenaRef;
-use crate::error::{Error, LowerCode};
+use crate::error::{Error, LowerCode, remark};
 use crate::lower::input::{BlobIn, Input, LibraryIn};
-use crate::lower::measure::EXT_ISA_OPCODE;
-use crate::lower::record::{Blob, BlobKind, Counted, Kbin, Text, UcodeFn, UcodeFns, UcodeLib};
+use crate::lower::measure::{EXT_ISA_OPCODE, wide};
+use crate::lower::record::{Blob, BlobKind, Counted, UcodeFn, UcodeLib};
 use crate::policy::DefaultLibrary;
 use crate::source::MemberId;
 use zerocopy::little_endian::{U32, U64};
@@ -15,87 +15,80 @@ const FLAGS: u32 = 6;
 
 impl<I: Input> Emit<'_, '_, I> {
     #[inline(never)]
-    pub(super) fn libraries(&mut self, kbin: &mut Kbin) -> Result<(), Error> {
+    pub(super) fn libraries(&mut self, has_ext_isa: bool) -> Result<(), Error> {
         let subject = self.subject;
-        let libs = self.alloc::<UcodeLib>(self.counts.libraries)?;
+        let libs = self.alloc::<UcodeLib>(self.counts.libraries);
         let mut default = subject.default_library();
-        if default.is_none() && subject.subgraph()?.has_ext_isa {
-            self.notes.note(subject.fail(LowerCode::NoDefaultLibrary));
+        if default.is_none() && has_ext_isa {
+            remark(self.notes, || subject.fail(LowerCode::NoDefaultLibrary));
         }
-        let mut index = 0;
+        let mut rest = libs;
         for library in subject.input.libraries(subject.sg) {
             if let Some(first) = default.filter(|first| first.name.as_bytes() < library.name) {
-                self.default_library(libs, &mut index, first)?;
+                self.default_library(&mut rest, first);
                 default = None;
             }
-            let record = self.library(&library)?;
-            self.put_nth(libs, index, record)?;
-            index = index.saturating_add(1);
+            self.library(&mut rest, &library)?;
         }
         if let Some(last) = default {
-            self.default_library(libs, &mut index, last)?;
+            self.default_library(&mut rest, last);
         }
-        kbin.ucode_lib_set = Counted { items: libs, count: U64::new(self.counts.libraries) };
+        self.kbin.ucode_lib_set = Counted { items: libs, count: U64::new(self.counts.libraries) };
         Ok(())
     }
 
-    fn library(&mut self, library: &LibraryIn<'_>) -> Result<UcodeLib, Error> {
+    fn library(&mut self, libs: &mut ArenaRef, library: &LibraryIn<'_>) -> Result<(), Error> {
         let subject = self.subject;
         let functions = || subject.input.functions(subject.sg, library.index);
-        let count = functions().count();
-        let places = self.alloc::<UcodeFn>(u64::try_from(count).unwrap_or(u64::MAX))?;
+        let count = wide(functions().count());
+        let places = self.alloc::<UcodeFn>(count);
         for (index, function) in (0..).zip(functions()) {
-            let (opcode, sub_opcode) = subject.function_bytes(&function)?;
-            self.function(places, index, function.name, (opcode, sub_opcode))?;
+            let codes = subject.function_bytes(&function)?;
+            self.function(places, index, function.name, codes);
         }
-        Ok(UcodeLib {
-            content: self.blob(BlobKind::UCODE, Some(library.content), 0)?,
-            content_size: U64::new(library.content.len),
-            flags: U32::new(if EXT_ISA_OPCODE.contains(&library.opcode) { 0 } else { FLAGS }),
-            total_cpus: u8::try_from(library.total_cpus).unwrap_or(0),
-            function_set: fns(places, count),
-            ..UcodeLib::default()
-        })
+        let flags = if EXT_ISA_OPCODE.contains(&library.opcode) { 0 } else { FLAGS };
+        let cpus = u8::try_from(library.total_cpus).unwrap_or(0);
+        self.record(libs, library.content, flags, cpus, places);
+        Ok(())
     }
 
-    fn function(&mut self, places: ArenaRef, index: u32, name: &[u8], codes: (u8, u8)) -> Result<(), Error> {
-        let name = Text::new(name).map_err(|_| self.subject.broken("a function name is too long"))?;
-        self.put_nth(places, index, UcodeFn { name, opcode: codes.0, sub_opcode: codes.1 })
+    fn function(&mut self, places: ArenaRef, index: u32, name: &[u8], (opcode, sub_opcode): (u8, u8)) {
+        if let Some(record) = self.nth_mut::<UcodeFn>(places, index) {
+            record.name.set(name);
+            (record.opcode, record.sub_opcode) = (opcode, sub_opcode);
+        }
+    }
+
+    /// Writes the next record of a library.
+    fn record(&mut self, libs: &mut ArenaRef, content: BlobIn, flags: u32, cpus: u8, functions: ArenaRef) {
+        let id = self.blob(BlobKind::UCODE, Some(content), 0);
+        let place = libs.nth::<UcodeLib>(0).unwrap_or(ArenaRef::NULL);
+        *libs = ArenaRef {
+            off: libs.nth::<UcodeLib>(1).unwrap_or(ArenaRef::NULL).off,
+            len: U32::new(libs.count().saturating_sub(1)),
+        };
+        let Some(record) = self.get_mut::<UcodeLib>(place) else { return };
+        (record.content, record.content_size) = (id, U64::new(content.len));
+        record.flags = U32::new(flags);
+        record.total_cpus = cpus;
+        record.function_set.functions = functions;
+        record.function_set.num_functions = u8::try_from(functions.count()).unwrap_or(u8::MAX);
     }
 
     #[inline(never)]
-    fn default_library(
-        &mut self,
-        libs: ArenaRef,
-        index: &mut u32,
-        library: &DefaultLibrary,
-    ) -> Result<(), Error> {
+    fn default_library(&mut self, libs: &mut ArenaRef, library: &DefaultLibrary) {
         let subject = self.subject;
         let kept = || library.functions.iter().filter(|function| subject.keeps_default(function.name));
-        let count = kept().count();
+        let count = wide(kept().count());
         if count == 0 {
-            let note = subject.fail(LowerCode::NoDefaultFunctions).name(library.name.as_bytes());
-            self.notes.note(note);
+            let note = || subject.fail(LowerCode::NoDefaultFunctions);
+            remark(self.notes, || note().name(library.name.as_bytes()));
         }
-        let places = self.alloc::<UcodeFn>(u64::try_from(count).unwrap_or(u64::MAX))?;
+        let places = self.alloc::<UcodeFn>(count);
         for (index, function) in (0..).zip(kept()) {
-            self.function(places, index, function.name.as_bytes(), (function.opcode, function.sub_opcode))?;
+            self.function(places, index, function.name.as_bytes(), (function.opcode, function.sub_opcode));
         }
-        let len = u64::try_from(library.content.len()).unwrap_or(u64::MAX);
-        let content = BlobIn { member: MemberId(Blob::NOT_A_MEMBER), len };
-        let record = UcodeLib {
-            content: self.blob(BlobKind::UCODE, Some(content), 0)?,
-            content_size: U64::new(len),
-            flags: U32::new(FLAGS),
-            function_set: fns(places, count),
-            ..UcodeLib::default()
-        };
-        self.put_nth(libs, *index, record)?;
-        *index = index.saturating_add(1);
-        Ok(())
+        let content = BlobIn { member: MemberId(Blob::NOT_A_MEMBER), len: wide(library.content.len()) };
+        self.record(libs, content, FLAGS, 0, places);
     }
-}
-
-fn fns(functions: ArenaRef, count: usize) -> UcodeFns {
-    UcodeFns { functions, num_functions: u8::try_from(count).unwrap_or(u8::MAX), ..UcodeFns::default() }
 }

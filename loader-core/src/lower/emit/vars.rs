@@ -2,110 +2,108 @@
 
 use super::Emit;
 use crate::arena::ArenaRef;
-use crate::error::{Error, LowerCode};
+use crate::error::{Error, LowerCode, remark};
 use crate::lower::input::{BlobIn, DetailIn, Input, VarIn};
 use crate::lower::kbins::behind;
-use crate::lower::measure::marks;
 use crate::lower::record::{
-    BlobId, BlobKind, DebugMd, Extra, Kbin, ListArm, MemRef, MemRefSetHdr, MrType, PtrArm, RemoteArm, Text,
-    VirtualArm,
+    BlobId, BlobKind, DebugMd, ListArm, MemRef, MemRefSetHdr, MrType, PtrArm, RemoteArm, Text, VirtualArm,
 };
-use crate::lower::scratchpad::{Area, Marks};
+use crate::lower::scratchpad::Area;
+use core::mem::offset_of;
+use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U32, U64};
+
+/// Where the union is in the record.
+const ARM: u32 = 136;
+const _: () = assert!(offset_of!(MemRef, arm) == 136);
+/// Bytes of a device-print prefix.
+const PREFIX_MOST: usize = Text::<512>::MOST;
 
 impl<I: Input> Emit<'_, '_, I> {
     #[inline(never)]
-    pub(super) fn vars(&mut self, kbin: &mut Kbin) -> Result<(), Error> {
+    pub(super) fn vars(&mut self) -> Result<(), Error> {
         let subject = self.subject;
         let count = self.counts.vars;
-        let set = self.alloc::<MemRefSetHdr>(1)?;
-        let records = self.alloc::<MemRef>(count)?;
-        let by_name = self.alloc::<U32>(count)?;
-        self.names = self.alloc::<u8>(self.counts.names)?;
-        kbin.mem_ref_set = set;
+        let set = self.alloc::<MemRefSetHdr>(1);
+        let records = self.alloc::<MemRef>(count);
+        let by_name = self.alloc::<U32>(count);
+        self.names = self.alloc::<u8>(self.counts.names);
+        self.kbin.mem_ref_set = set;
         debug_assert!(behind::<MemRefSetHdr>(set, records.len.get()) == records);
         for (position, var) in (0..).zip(subject.input.vars(subject.sg)) {
-            let place =
-                records.nth::<MemRef>(var.id).ok_or_else(|| subject.broken("a var_id is out of range"))?;
-            if self.arena.get::<MemRef>(place).is_some_and(|other| other.mr_type != MrType::INVALID) {
+            let place = records.nth::<MemRef>(var.id).unwrap_or(ArenaRef::NULL);
+            let taken = |record: &MemRef| record.mr_type != MrType::INVALID;
+            if !I::CHECKED && self.arena.get::<MemRef>(place).is_some_and(taken) {
                 let fault = subject.var_fault(LowerCode::DuplicateVar, &var);
                 return Err(fault.numbers(u64::from(var.id), 0));
             }
-            let record = self.var(&var)?;
-            self.put(place, record)?;
-            self.put_nth(by_name, position, U32::new(var.id))?;
+            self.var(place, &var)?;
+            self.put_nth(by_name, position, &U32::new(var.id));
         }
-        let sizes = self.moved_marks(&marks(&subject));
-        let header = MemRefSetHdr {
-            local_scratchpad_size: U64::new(sizes.local_size().unwrap_or(u64::MAX)),
-            shared_scratchpad_size: U64::new(sizes.shared_size().unwrap_or(u64::MAX)),
-            nmem: records.len,
-            ..MemRefSetHdr::default()
-        };
-        self.put(set, header)
-    }
-
-    /// Marks with the area `alt` behind main.
-    fn moved_marks(&self, marks: &Marks) -> Marks {
-        let mut moved = *marks;
-        let alt = marks.mark(Area::Alt);
-        if alt > 0 {
-            moved.reach(Area::Main, self.counts.alt_base.saturating_add(alt));
+        let (local, shared) = (self.counts.local_scratchpad, self.counts.shared_scratchpad);
+        if let Some(header) = self.get_mut::<MemRefSetHdr>(set) {
+            header.local_scratchpad_size = U64::new(local);
+            header.shared_scratchpad_size = U64::new(shared);
+            header.nmem = records.len;
         }
-        moved
+        Ok(())
     }
 
     #[inline(never)]
-    fn var(&mut self, var: &VarIn<'_>) -> Result<MemRef, Error> {
-        let buffer = self.constant(var)?;
-        let extra = self.extra(var)?;
-        let mut record = MemRef {
-            mr_type: MrType::new(var.class.record_type()),
-            name: self.pool(var.name)?,
-            size: U64::new(size(var)),
-            alignment: U64::new(alignment(var)),
-            var_id: U32::new(var.id),
-            dtype: Text::new(var.dtype).unwrap_or_default(),
-            dtensor_md: self.print(var)?,
-            buffer,
-            ..MemRef::default()
-        };
-        for (slot, dim) in record.shape.iter_mut().zip(var.shape) {
-            *slot = *dim;
-        }
-        record.set_extra(&extra);
-        Ok(record)
+    fn var(&mut self, place: ArenaRef, var: &VarIn<'_>) -> Result<(), Error> {
+        let buffer = self.constant(var);
+        self.arm(place, var);
+        let name = self.name(var.name);
+        let print = self.print(var)?;
+        let Some(record) = self.get_mut::<MemRef>(place) else { return Ok(()) };
+        record.mr_type = MrType::new(var.class.record_type());
+        record.name = name;
+        record.size = U64::new(size(var));
+        record.alignment = U64::new(alignment(var));
+        record.var_id = U32::new(var.id);
+        record.dtype.set(var.dtype);
+        crate::bytes::copy(&mut record.shape, var.shape);
+        record.dtensor_md = print;
+        record.buffer = buffer;
+        Ok(())
     }
 
-    fn constant(&mut self, var: &VarIn<'_>) -> Result<BlobId, Error> {
+    fn constant(&mut self, var: &VarIn<'_>) -> BlobId {
         let DetailIn::File { member, payload_offset, payload_len } = var.detail else {
-            return Ok(BlobId::default());
+            return BlobId::default();
         };
         if let Some(said) = var.size.filter(|&said| said != payload_len) {
-            let note = self.subject.var_fault(LowerCode::SizeMismatch, var).member(member);
-            self.notes.note(note.numbers(payload_len, said));
+            let note = || self.subject.var_fault(LowerCode::SizeMismatch, var).member(member);
+            remark(self.notes, || note().numbers(payload_len, said));
         }
         let len = var.constant_bytes(payload_len);
         self.blob(BlobKind::CONSTANT, Some(BlobIn { member, len }), payload_offset)
     }
 
-    #[inline(never)]
-    fn extra(&mut self, var: &VarIn<'_>) -> Result<Extra, Error> {
-        Ok(match var.detail {
-            DetailIn::Virtual { offset } => Extra::Virtual(self.place(var, offset)),
-            // `io_ref` and the remote fields need all variables: the linking step fills them.
-            DetailIn::Pointer { referenced } => {
-                Extra::Ptr(PtrArm { referenced_var_id: U32::new(referenced), ..PtrArm::default() })
+    /// Writes the union of the record.
+    fn arm(&mut self, record: ArenaRef, var: &VarIn<'_>) {
+        let at = record.off.get().saturating_add(ARM);
+        match var.detail {
+            DetailIn::Virtual { offset } => {
+                let arm = self.place(var, offset);
+                self.fill(at, arm.as_bytes());
             }
-            DetailIn::List { len } => Extra::List(self.list(var.id, len)?),
-            DetailIn::DgeTable { len } => Extra::PtrTable(self.list(var.id, len)?),
-            DetailIn::Remote { subgraph, var_id } => Extra::Remote(RemoteArm {
-                remote_vtpb_rel_sg_id: U32::new(subgraph),
-                remote_var_id: U32::new(var_id),
-                ..RemoteArm::default()
-            }),
-            DetailIn::File { .. } | DetailIn::None => Extra::None,
-        })
+            // `io_ref` and the bytes of a remote variable need all variables: the linking step fills them.
+            DetailIn::Pointer { referenced } => {
+                let arm = PtrArm { referenced_var_id: U32::new(referenced), ..PtrArm::default() };
+                self.fill(at, arm.as_bytes());
+            }
+            DetailIn::List { len } | DetailIn::DgeTable { len } => {
+                let arm = self.list(var.id, len);
+                self.fill(at, arm.as_bytes());
+            }
+            DetailIn::Remote { subgraph, var_id } => {
+                let [remote_vtpb_rel_sg_id, remote_var_id] = [subgraph, var_id].map(U32::new);
+                let arm = RemoteArm { remote_vtpb_rel_sg_id, remote_var_id, ..RemoteArm::default() };
+                self.fill(at, arm.as_bytes());
+            }
+            DetailIn::File { .. } | DetailIn::None => {}
+        }
     }
 
     fn place(&self, var: &VarIn<'_>, offset: u64) -> VirtualArm {
@@ -115,23 +113,26 @@ impl<I: Input> Emit<'_, '_, I> {
         VirtualArm { offset, backing_buf: area.backing(), ..VirtualArm::default() }
     }
 
-    fn list(&mut self, var_id: u32, len: u32) -> Result<ListArm, Error> {
-        let items = self.alloc::<U32>(u64::from(len))?;
+    fn list(&mut self, var_id: u32, len: u32) -> ListArm {
         let subject = self.subject;
-        let slots =
-            self.arena.slice_mut::<U32>(items).ok_or_else(|| subject.broken("a list has no place"))?;
+        let items = self.alloc::<U32>(u64::from(len));
+        let slots = self.arena.slice_mut::<U32>(items).unwrap_or(&mut []);
         for (slot, id) in slots.iter_mut().zip(subject.input.list(subject.sg, var_id)) {
             *slot = U32::new(id);
         }
-        Ok(ListArm { length: items.len, items, ..ListArm::default() })
+        ListArm { length: items.len, items, ..ListArm::default() }
     }
 
     fn print(&mut self, var: &VarIn<'_>) -> Result<ArenaRef, Error> {
         let Some(print) = var.print else { return Ok(ArenaRef::NULL) };
-        let fault = |_| self.subject.var_fault(LowerCode::NameTooLong, var);
-        let prefix_str = Text::new(print.prefix).map_err(fault)?;
-        let place = self.alloc::<DebugMd>(1)?;
-        self.put(place, DebugMd { prefix_str, pipe_id: U32::new(print.pipe.cast_unsigned()) })?;
+        if !I::CHECKED && print.prefix.len() > PREFIX_MOST {
+            return Err(self.subject.var_fault(LowerCode::NameTooLong, var));
+        }
+        let place = self.alloc::<DebugMd>(1);
+        if let Some(record) = self.get_mut::<DebugMd>(place) {
+            record.prefix_str.set(print.prefix);
+            record.pipe_id = U32::new(print.pipe.cast_unsigned());
+        }
         Ok(place)
     }
 }

@@ -9,14 +9,16 @@ use super::{
 use crate::arch::{Arch, Engine};
 use crate::container::MemberTable;
 use crate::error::{Error, Notes, Stage};
+use crate::layout::SMALL;
 use crate::limits::Limits;
 use crate::lower::record::{CarveoutType, RingType};
 use crate::manifest::{
-    self, Block, BlockAt, BlockSink, BlockSource, Carveout, Definition, Detail, Function, Library, Manifest,
-    Queue, Role, Totals, Transfer, Variable,
+    self, Block, BlockAt, BlockSink, BlockSource, Carveout, Definition, Detail, DveTables, Function,
+    Manifest, Queue, Role, Totals, Transfer, Variable,
 };
 use crate::source::{MemberId, Payload};
 use core::cell::RefCell;
+use zerocopy::little_endian::U32;
 
 /// The parsed manifests with the member table that knows how long each blob is.
 #[derive(Clone, Copy, Debug)]
@@ -39,20 +41,11 @@ impl<'m> ManifestInput<'m> {
     fn blob(&self, member: MemberId) -> BlobIn {
         BlobIn { member, len: self.table.get(member).map_or(0, |member| member.size) }
     }
+}
 
-    fn dve(&self, definition: &Definition<'m>) -> Option<DveIn> {
-        let tables = definition.dve_tables()?;
-        let blob = |member: Option<MemberId>| member.map(|member| self.blob(member));
-        // R19: sunda has one control table and it goes to the fast slot.
-        let placed = definition.arch() == Some(Arch::Sunda) && tables.control_fast.is_none();
-        Some(DveIn {
-            opcode: blob(tables.opcode),
-            control_fast: blob(if placed { tables.control } else { tables.control_fast }),
-            control_slow: blob(tables.control_slow),
-            datapath: blob(tables.datapath),
-            unplaced_control: tables.control.is_some() && !placed,
-        })
-    }
+/// A member that a record may lack.
+fn member(number: U32) -> Option<MemberId> {
+    Some(number.get()).filter(|&number| number != u32::MAX).map(MemberId)
 }
 
 fn var_in(var: Variable<'_>) -> VarIn<'_> {
@@ -104,30 +97,48 @@ fn function_in(function: Function<'_>) -> FunctionIn<'_> {
 }
 
 impl<'m> Input for ManifestInput<'m> {
+    /// A host looks twice: S2 reads for tools what it would refuse a load. Small code has no such policy, and no room.
+    const CHECKED: bool = SMALL;
+
     fn subgraphs(&self) -> u32 {
         self.manifest.graph_count()
     }
 
     fn subgraph(&self, sg: u32) -> Option<Subgraph<'_>> {
         let definition = self.definition(sg)?;
+        // Numbers of its record are 0 where the file has none.
+        let act = definition.record.engines.get(Engine::Act.index());
         Some(Subgraph {
             name: definition.name(),
             dir: definition.dir(),
             target: definition.arch().map_or(0, Arch::number),
             num_streams: definition.num_streams(),
-            act_semaphore: definition.engine(Engine::Act).act_semaphore.unwrap_or(0),
+            act_semaphore: act.map_or(0, |act| act.act_semaphore.get()),
             fp8: definition.fp8(),
             has_carveouts: definition.carveout_count().is_some(),
-            dve: self.dve(&definition),
             has_ext_isa: definition.ext_isa_add_lib().is_some(),
         })
     }
 
+    fn dve(&self, sg: u32) -> Option<DveIn> {
+        let definition = self.definition(sg)?;
+        let DveTables { opcode, control, control_fast, control_slow, datapath } = definition.dve_tables()?;
+        // R19: sunda has one control table and it goes to the fast slot.
+        let placed = definition.arch() == Some(Arch::Sunda) && control_fast.is_none();
+        let fast = if placed { control } else { control_fast };
+        let tables = [opcode, fast, control_slow, datapath];
+        let tables = tables.map(|member| member.map(|member| self.blob(member)));
+        Some(DveIn { tables, unplaced_control: control.is_some() && !placed })
+    }
+
     fn file(&self, sg: u32, file: FileIn) -> Option<MemberId> {
+        let definition = self.definition(sg)?;
         match file {
             FileIn::Graph => self.manifest.kelf().member(),
-            FileIn::Part(BlockSource::Definition) => Some(self.definition(sg)?.member()),
-            FileIn::Part(BlockSource::Engine(engine)) => self.definition(sg)?.engine(engine).member,
+            FileIn::Part(BlockSource::Definition) => Some(definition.member()),
+            FileIn::Part(BlockSource::Engine(which)) => {
+                member(definition.record.engines.get(which.index())?.member)
+            }
         }
     }
 
@@ -172,8 +183,9 @@ impl<'m> Input for ManifestInput<'m> {
     }
 
     fn engine(&self, sg: u32, engine: Engine) -> Option<BlobIn> {
-        let file = self.definition(sg)?.engine(engine);
-        Some(BlobIn { member: file.blob?, len: file.blob_bytes })
+        let definition = self.definition(sg)?;
+        let file = definition.record.engines.get(engine.index())?;
+        Some(BlobIn { member: member(file.blob)?, len: file.blob_bytes.get() })
     }
 
     fn two_programs(&self, sg: u32, engine: Engine) -> Option<(&[u8], &[u8])> {
@@ -207,29 +219,29 @@ impl<'m> Input for ManifestInput<'m> {
 
     fn libraries(&self, sg: u32) -> impl Iterator<Item = LibraryIn<'_>> {
         let definition = self.definition(sg);
-        let count = definition.map_or(0, |definition| definition.library_count());
         // Few libraries: each step looks for the next name, and equal names stay in file order.
         let mut last: Option<(&[u8], u32)> = None;
         core::iter::from_fn(move || {
-            let mut next: Option<(u32, Library<'m>)> = None;
-            for index in 0..count {
-                let library = definition?.library(index)?;
-                let behind = last.is_none_or(|last| (library.name, index) > last);
-                if behind && next.is_none_or(|(_, next)| library.name < next.name) {
-                    next = Some((index, library));
+            let definition = definition?;
+            let mut next = None;
+            for index in 0..definition.library_count() {
+                let here = Some((definition.library(index)?.name, index));
+                if here > last && (next.is_none() || here < next) {
+                    next = here;
                 }
             }
-            last = next.map(|(index, library)| (library.name, index));
-            next
-        })
-        .map(|(index, library)| LibraryIn {
-            name: library.name,
-            version: library.version,
-            content: self.blob(library.member),
-            opcode: library.opcode,
-            cpu_id: 0,
-            total_cpus: library.total_cpus,
-            index,
+            last = next;
+            let (_, index) = next?;
+            let library = definition.library(index)?;
+            Some(LibraryIn {
+                name: library.name,
+                version: library.version,
+                content: self.blob(library.member),
+                opcode: library.opcode,
+                cpu_id: 0,
+                total_cpus: library.total_cpus,
+                index,
+            })
         })
     }
 

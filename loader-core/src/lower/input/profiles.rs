@@ -4,14 +4,15 @@
 
 use super::LowerSink;
 use super::manifest::Shared;
-use crate::error::{Error, LowerCode, Notes, Stage};
+use crate::error::{Error, LowerCode, Notes, Stage, remark};
 use crate::json::{Cutter, Element, Kind, Memory, Path, Reader, Want};
 use crate::limits::Limits;
 use crate::lower::record::ActProfile;
 use crate::manifest::Manifest;
 use crate::source::{MemberId, Visitor};
 use crate::words::words;
-use zerocopy::little_endian::U32;
+use core::mem::offset_of;
+use zerocopy::IntoBytes;
 
 /// Longest number that is read.
 const ELEMENT: usize = 64;
@@ -54,13 +55,21 @@ impl<'b, 'm, 'n, S> Profiles<'b, 'm, 'n, S> {
     }
 }
 
-/// Subgraph and number of each set whose profiles are in that member.
-fn sets<'m>(manifest: &Manifest<'m>, id: MemberId) -> impl Iterator<Item = (u32, u32)> + use<'m> {
-    let manifest = *manifest;
-    (0..).zip(manifest.definitions()).flat_map(move |(sg, definition)| {
-        let own = (0..).zip(definition.act_sets()).filter(move |(_, set)| set.profile == Some(id));
-        own.map(move |(set, _)| (sg, set))
-    })
+/// Gives the subgraph and number of each set whose profiles are in that member.
+fn each_set(
+    manifest: &Manifest<'_>,
+    id: MemberId,
+    give: &mut dyn FnMut(u32, u32) -> Result<(), Error>,
+) -> Result<(), Error> {
+    for sg in 0..manifest.graph_count() {
+        let Some(definition) = manifest.definition(sg) else { continue };
+        for set in 0..definition.act_set_count() {
+            if definition.act_set(set).is_some_and(|set| set.profile == Some(id)) {
+                give(sg, set)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 impl<S: LowerSink> Profiles<'_, '_, '_, Shared<'_, '_, S>> {
@@ -74,8 +83,8 @@ impl<S: LowerSink> Profiles<'_, '_, '_, Shared<'_, '_, S>> {
         }
         let Self { manifest, cutter, sink, draft, .. } = self;
         let mut give = |index: u32, profile: &ActProfile| {
-            sets(manifest, id)
-                .try_for_each(|(sg, set)| sink.with(|sink| sink.profile(sg, set, index, profile)))
+            let mut to = |sg, set| sink.with(|sink| sink.profile(sg, set, index, profile));
+            each_set(manifest, id, &mut to)
         };
         match run(cutter, &mut Reading { draft, give: &mut give }) {
             Err(error) if error.stage() != Stage::Lower => self.note(id, Some(&error)),
@@ -87,7 +96,8 @@ impl<S: LowerSink> Profiles<'_, '_, '_, Shared<'_, '_, S>> {
     fn note(&mut self, id: MemberId, error: Option<&Error>) {
         self.broken = true;
         let offset = error.and_then(|error| error.at().offset).unwrap_or(0);
-        self.notes.note(Error::new(Stage::Lower, LowerCode::ProfileUnread).member(id).numbers(offset, 0));
+        let note = || Error::new(Stage::Lower, LowerCode::ProfileUnread).member(id);
+        remark(self.notes, || note().numbers(offset, 0));
     }
 }
 
@@ -95,7 +105,12 @@ impl<S: LowerSink> Visitor for Profiles<'_, '_, '_, Shared<'_, '_, S>> {
     fn wants(&mut self, id: MemberId) -> bool {
         self.cutter.restart(Some(id));
         (self.draft, self.broken) = (Draft::default(), false);
-        sets(&self.manifest, id).next().is_some()
+        let mut any = false;
+        let mut found = |_, _| {
+            any = true;
+            Ok(())
+        };
+        each_set(&self.manifest, id, &mut found).is_ok() && any
     }
 
     fn data(&mut self, id: MemberId, _: u64, bytes: &[u8]) -> Result<(), Error> {
@@ -172,33 +187,45 @@ words! {
     }
 }
 
+/// Where the value of each key goes: first byte in the record, and how many.
+const PLACES: [(u8, u8); Field::ALL.len()] = {
+    /// A field of that many bytes.
+    macro_rules! field {
+        ($field:ident: $bytes:literal) => {{
+            assert!(offset_of!(ActProfile, $field) < 256);
+            let [at, ..] = offset_of!(ActProfile, $field).to_le_bytes();
+            (at, $bytes)
+        }};
+    }
+    [
+        field!(func_id: 4),
+        field!(symmetry_point: 4),
+        field!(sym_invert_sign_point: 1),
+        field!(symmetry_opt_en: 1),
+        field!(sym_opt_use_neg_region: 1),
+        field!(sym_opt_use_neg_region: 1),
+        field!(exp_offset: 4),
+        field!(pwl_control_base_pos: 4),
+        field!(pwl_control_base_neg: 4),
+        field!(fnan_result: 4),
+        field!(fpinf_result: 4),
+        field!(fninf_result: 4),
+        field!(fzero_result: 4),
+        field!(fma_const_0: 4),
+        field!(fma_const_1: 4),
+        field!(fma_indirection_src_sel: 1),
+        field!(imm_bias: 1),
+    ]
+};
+
 /// Puts a value into its field; `None` if the field cannot hold it.
 fn set(profile: &mut ActProfile, key: &[u8], value: Element<'_>) -> Option<()> {
-    let byte = || u8::try_from(value.as_u64()?).ok();
-    let word = || {
-        let signed = || i32::try_from(value.as_i64()?).ok().map(i32::cast_unsigned);
-        value.as_u32().or_else(signed).map(U32::new)
+    let &(at, bytes) = PLACES.get(Field::of(key).place()?)?;
+    let number = match bytes {
+        1 => value.as_u8()?.into(),
+        _ => value.as_u32().or_else(|| value.as_i32().map(i32::cast_unsigned))?,
     };
-    match Field::of(key) {
-        Field::FuncId => profile.func_id = word()?,
-        Field::SymmetryPoint => profile.symmetry_point = word()?,
-        Field::SymInvertSignPoint => profile.sym_invert_sign_point = byte()?,
-        Field::SymmetryOptEn => profile.symmetry_opt_en = byte()?,
-        Field::SymmetryOptUseNegRegion | Field::SymOptUseNegRegion => {
-            profile.sym_opt_use_neg_region = byte()?
-        }
-        Field::ExpOffset => profile.exp_offset = word()?.get().cast_signed().into(),
-        Field::PwlControlBasePos => profile.pwl_control_base_pos = word()?,
-        Field::PwlControlBaseNeg => profile.pwl_control_base_neg = word()?,
-        Field::FnanResult => profile.fnan_result = word()?,
-        Field::FpinfResult => profile.fpinf_result = word()?,
-        Field::FninfResult => profile.fninf_result = word()?,
-        Field::FzeroResult => profile.fzero_result = word()?,
-        Field::FmaConst0 => profile.fma_const_0 = word()?,
-        Field::FmaConst1 => profile.fma_const_1 = word()?,
-        Field::FmaIndirectionSrcSel => profile.fma_indirection_src_sel = byte()?,
-        Field::ImmBias => profile.imm_bias = byte()?,
-        _ => {}
-    }
+    let field = profile.as_mut_bytes().get_mut(usize::from(at)..)?.get_mut(..usize::from(bytes))?;
+    crate::bytes::copy(field, &number.to_le_bytes());
     Some(())
 }

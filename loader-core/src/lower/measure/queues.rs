@@ -16,34 +16,60 @@ const INSTANCES_MOST: u64 = 16;
 /// Hardware queues of a file, by the producer's own rule: 11 × 16 (lowering.md X-15).
 const HW_QUEUES_MOST: u64 = 176;
 
-impl<I: Input> Subject<'_, I> {
+/// What the table of queues has shown so far.
+#[derive(Default)]
+struct Queues<'a> {
+    before: Option<&'a [u8]>,
+    dge: u64,
+    act_loads: u64,
+}
+
+impl<'a, I: Input> Subject<'a, I> {
     #[inline(never)]
     pub(super) fn count_queues(&self, counts: &mut Counts) -> Result<(), Error> {
-        let (mut hardware, mut dge, mut act_loads, mut before) = (0u64, 0u64, 0u64, None);
+        let (mut hardware, mut table) = (0u64, Queues::default());
         for (index, queue) in (0..).zip(self.input.queues(self.sg)) {
             one_more(&mut counts.queues);
-            if before.is_some_and(|before| before >= queue.name) {
-                return Err(self.broken("queues come in the order of their names"));
-            }
-            before = Some(queue.name);
-            let at = |error: Error| error.element(index);
-            self.check_queue(&queue).map_err(at)?;
-            act_loads = act_loads.saturating_add(u64::from(queue.ring_type == RingType::DYNAMIC_ACT_TBL));
-            self.check_act_load(&queue, act_loads).map_err(at)?;
-            dge = dge.saturating_add(u64::from(queue.dge));
+            self.check_queue_order(&queue, &mut table)?;
+            self.count_queue(&queue, index, &mut table, counts).map_err(|error| error.element(index))?;
             let rings = u64::from(queue.num_queues.max(1)).saturating_mul(u64::from(queue.instances));
-            hardware = hardware.saturating_add(rings);
-            self.count_instances(&queue, index, counts).map_err(at)?;
+            add(&mut hardware, rings);
         }
-        if counts.queues > wide(QUEUES) {
-            return Err(self.fail(LowerCode::TooManyQueues).numbers(counts.queues, wide(QUEUES)));
-        }
-        if dge > self.dge_most() {
-            return Err(self.fail(LowerCode::TooManyHwDge).numbers(dge, self.dge_most()));
-        }
+        self.check_queue_table(&table, counts.queues)?;
         if hardware > HW_QUEUES_MOST {
             let name = self.subgraph()?.name;
             return Err(self.fail(LowerCode::TooManyHwQueues).name(name).numbers(hardware, HW_QUEUES_MOST));
+        }
+        Ok(())
+    }
+
+    fn count_queue(
+        &self,
+        queue: &QueueIn<'a>,
+        index: u32,
+        table: &mut Queues<'_>,
+        counts: &mut Counts,
+    ) -> Result<(), Error> {
+        self.check_queue(queue)?;
+        self.check_act_load(queue, table)?;
+        self.count_instances(queue, index, counts)
+    }
+
+    fn check_queue_order(&self, queue: &QueueIn<'a>, table: &mut Queues<'a>) -> Result<(), Error> {
+        if !I::CHECKED && table.before.is_some_and(|before| before >= queue.name) {
+            return Err(self.broken("queues come in the order of their names"));
+        }
+        table.before = Some(queue.name);
+        table.dge = table.dge.saturating_add(u64::from(queue.dge));
+        Ok(())
+    }
+
+    fn check_queue_table(&self, table: &Queues<'_>, count: u64) -> Result<(), Error> {
+        if !I::CHECKED && count > wide(QUEUES) {
+            return Err(self.fail(LowerCode::TooManyQueues).numbers(count, wide(QUEUES)));
+        }
+        if !I::CHECKED && table.dge > self.dge_most() {
+            return Err(self.fail(LowerCode::TooManyHwDge).numbers(table.dge, self.dge_most()));
         }
         Ok(())
     }
@@ -60,11 +86,14 @@ impl<I: Input> Subject<'_, I> {
         let fault = |code| self.fail(code).name(queue.name);
         self.short_name(queue.name)?;
         let semaphores = wide(queue.semaphores.len());
-        if semaphores > SEMAPHORES_MOST {
+        if !I::CHECKED && semaphores > SEMAPHORES_MOST {
             return Err(fault(LowerCode::TooManySemaphores).numbers(semaphores, SEMAPHORES_MOST));
         }
         if self.owner(queue).is_none() {
             return Err(fault(LowerCode::BadQueueOwner));
+        }
+        if I::CHECKED {
+            return Ok(());
         }
         let role = match queue.ring_type {
             RingType::IN => Some("input"),
@@ -91,18 +120,20 @@ impl<I: Input> Subject<'_, I> {
         }
     }
 
-    fn check_act_load(&self, queue: &QueueIn<'_>, number: u64) -> Result<(), Error> {
+    fn check_act_load(&self, queue: &QueueIn<'_>, table: &mut Queues<'_>) -> Result<(), Error> {
         let is_load = queue.ring_type == RingType::DYNAMIC_ACT_TBL;
-        if is_load && (number > 1 || queue.num_queues != 1) {
+        table.act_loads = table.act_loads.saturating_add(u64::from(is_load));
+        if !I::CHECKED && is_load && (table.act_loads > 1 || queue.num_queues != 1) {
             let fault = self.fail(LowerCode::ActLoadQueue).name(queue.name);
-            return Err(fault.numbers(number, u64::from(queue.num_queues)));
+            return Err(fault.numbers(table.act_loads, u64::from(queue.num_queues)));
         }
         Ok(())
     }
 
     fn count_instances(&self, queue: &QueueIn<'_>, index: u32, counts: &mut Counts) -> Result<(), Error> {
         self.limit("instances of a queue", u64::from(queue.instances), INSTANCES_MOST)?;
-        if u64::from(queue.first_instance) != counts.instances || queue.instances == 0 {
+        let next = u64::from(queue.first_instance) == counts.instances;
+        if !I::CHECKED && (!next || queue.instances == 0) {
             return Err(self.broken("instances are numbered through all queues"));
         }
         for instance in 0..queue.instances {

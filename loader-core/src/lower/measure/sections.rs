@@ -1,11 +1,11 @@
 //! Everything beside variables and queues: tables, carve-outs, collectives, libraries, engines, target
 //! (lowering.md §5.3, §5.6 to §5.11).
 
-use super::{Subject, array_bytes, wide};
+use super::{Subject, wide};
 use crate::arch::{Arch, Engine};
 use crate::error::{Error, LowerCode};
 use crate::lower::dims::{Counts, add, function_bytes, one_more};
-use crate::lower::input::{BlobIn, FileIn, FunctionIn, Input, LibraryIn, RankStep};
+use crate::lower::input::{ActSetIn, BlobIn, FileIn, FunctionIn, Input, LibraryIn, RankStep};
 use crate::lower::record::CarveoutType;
 use crate::manifest::BlockSource;
 use crate::policy::DefaultLibrary;
@@ -32,24 +32,29 @@ impl<'a, I: Input> Subject<'a, I> {
 
     fn count_collectives(&self, counts: &mut Counts) -> Result<(), Error> {
         let mut ranks = 0;
-        let close = |ranks: &mut u64, bytes: &mut u64| add(bytes, array_bytes(core::mem::take(ranks)));
         for step in self.input.replica_groups(self.sg) {
             match step {
-                RankStep::Rank(_) => one_more(&mut ranks),
+                // Lists of ranks start on multiples of 8: the first, the third, … takes eight bytes.
+                RankStep::Rank(_) => {
+                    add(&mut counts.participants, if ranks & 1 == 0 { 8 } else { 0 });
+                    one_more(&mut ranks);
+                }
                 RankStep::Group => one_more(&mut counts.groups),
                 RankStep::Subgroup => {
-                    close(&mut ranks, &mut counts.participants);
+                    ranks = 0;
                     one_more(&mut counts.subgroups);
                 }
             }
         }
-        close(&mut ranks, &mut counts.participants);
         for step in self.input.src_target_pairs(self.sg) {
             match step {
                 RankStep::Group => one_more(&mut counts.pair_sets),
                 RankStep::Subgroup => one_more(&mut counts.pairs),
                 RankStep::Rank(_) => {}
             }
+        }
+        if I::CHECKED {
+            return Ok(());
         }
         let most = u64::from(self.limits.collective_elements);
         self.limit("replica groups", counts.groups, most)?;
@@ -97,6 +102,19 @@ impl<'a, I: Input> Subject<'a, I> {
     }
 
     fn check_library(&self, library: &LibraryIn<'a>, before: Option<&[u8]>) -> Result<u64, Error> {
+        if !I::CHECKED {
+            self.check_library_entry(library, before)?;
+        }
+        let mut functions = 0;
+        for function in self.input.functions(self.sg, library.index) {
+            one_more(&mut functions);
+            self.function_bytes(&function)?;
+        }
+        self.limit("functions of a library", functions, 255)?;
+        Ok(functions)
+    }
+
+    fn check_library_entry(&self, library: &LibraryIn<'a>, before: Option<&[u8]>) -> Result<(), Error> {
         let fault = |code| self.fail(code).name(library.name);
         let default = self.default_library().map(|default| default.name.as_bytes());
         if [before, default].contains(&Some(library.name)) {
@@ -119,13 +137,7 @@ impl<'a, I: Input> Subject<'a, I> {
         if !matches!(library.total_cpus, 0 | 1 | 8) {
             return Err(fault(LowerCode::UcodeCpus).numbers(u64::from(library.total_cpus), 0));
         }
-        let mut functions = 0;
-        for function in self.input.functions(self.sg, library.index) {
-            one_more(&mut functions);
-            self.function_bytes(&function)?;
-        }
-        self.limit("functions of a library", functions, 255)?;
-        Ok(functions)
+        Ok(())
     }
 
     /// Opcode and sub-opcode of a function as the bytes of its record.
@@ -146,12 +158,12 @@ impl<'a, I: Input> Subject<'a, I> {
     fn count_carveouts(&self, counts: &mut Counts) -> Result<(), Error> {
         let present = self.subgraph()?.has_carveouts;
         counts.carveout_key = u64::from(present);
-        if !present && self.arch() == Some(Arch::Cayman) && !self.policy.allow_legacy {
+        if !I::CHECKED && !present && self.arch() == Some(Arch::Cayman) && !self.policy.allow_legacy {
             return Err(self.fail(LowerCode::CarveoutMissing));
         }
         for (index, carveout) in (0..).zip(self.input.carveouts(self.sg)) {
             one_more(&mut counts.carveouts);
-            if carveout.kind != CarveoutType::EVTACCEL {
+            if !I::CHECKED && carveout.kind != CarveoutType::EVTACCEL {
                 let fault = self.fail(LowerCode::CarveoutType).element(index);
                 return Err(fault.numbers(u64::from(carveout.kind.get()), 1));
             }
@@ -159,26 +171,28 @@ impl<'a, I: Input> Subject<'a, I> {
         self.limit("carve-outs", counts.carveouts, CARVEOUTS_MOST)
     }
 
+    fn count_act_set(&self, set: &ActSetIn<'_>, counts: &mut Counts) -> Result<(), Error> {
+        one_more(&mut counts.act_sets);
+        self.short_name(set.name)?;
+        for len in [set.bkt.len, set.ctl.len] {
+            self.limit("bytes of an activation table", len, u64::from(u32::MAX))?;
+            add(&mut counts.blobs, u64::from(len > 0));
+        }
+        self.limit("activation function sets", counts.act_sets, ACT_SETS_MOST)
+    }
+
     fn count_tables(&self, counts: &mut Counts) -> Result<(), Error> {
         let act = FileIn::Part(BlockSource::Engine(Engine::Act));
         for (index, set) in (0..).zip(self.input.act_sets(self.sg)) {
-            let at = |error| self.within(error, act, index);
-            one_more(&mut counts.act_sets);
-            self.short_name(set.name).map_err(at)?;
-            for table in [set.bkt, set.ctl] {
-                self.limit("bytes of an activation table", table.len, u64::from(u32::MAX)).map_err(at)?;
-                add(&mut counts.blobs, u64::from(table.len > 0));
-            }
-            self.limit("activation function sets", counts.act_sets, ACT_SETS_MOST).map_err(at)?;
+            self.count_act_set(&set, counts).map_err(|error| self.within(error, act, index))?;
         }
-        let Some(dve) = self.subgraph()?.dve else { return Ok(()) };
+        let Some(dve) = self.input.dve(self.sg) else { return Ok(()) };
         if dve.unplaced_control {
             let dve = FileIn::Part(BlockSource::Engine(Engine::Dve));
             return Err(self.fail_in(LowerCode::DveControlTable, dve));
         }
         one_more(&mut counts.dve);
-        let tables = [dve.opcode, dve.control_fast, dve.control_slow, dve.datapath];
-        let full = tables.into_iter().flatten().filter(|table: &BlobIn| table.len > 0);
+        let full = dve.tables.into_iter().flatten().filter(|table: &BlobIn| table.len > 0);
         add(&mut counts.blobs, wide(full.count()));
         Ok(())
     }
@@ -192,7 +206,7 @@ impl<'a, I: Input> Subject<'a, I> {
             }
             let Some(blob) = self.input.engine(self.sg, engine) else { continue };
             let most = u64::from(u32::MAX);
-            if blob.len > most {
+            if !I::CHECKED && blob.len > most {
                 let fault = self.fail(LowerCode::InstrTooLarge).member(blob.member);
                 return Err(fault.name(engine.key().as_bytes()).numbers(blob.len, most));
             }
@@ -203,6 +217,9 @@ impl<'a, I: Input> Subject<'a, I> {
 
     /// The last check (lowering.md §5.11), and the gate of S2 again.
     pub(super) fn check_target(&self) -> Result<(), Error> {
+        if I::CHECKED {
+            return Ok(());
+        }
         let target = self.subgraph()?.target;
         if Arch::from_number(target).is_none() {
             return Err(self.fail_in(LowerCode::InvalidTarget, FileIn::Graph).numbers(u64::from(target), 0));

@@ -1,11 +1,11 @@
 //! Variables: class rules, extents, density (lowering.md §5.5, §6).
 
-use super::{Subject, array_bytes, marks, wide};
+use super::{Subject, array_bytes, wide};
 use crate::error::{Error, LowerCode};
 use crate::lower::dims::{Counts, add, one_more};
 use crate::lower::input::{DetailIn, Input, VarIn};
 use crate::lower::record::Blob;
-use crate::lower::scratchpad::{Area, extent};
+use crate::lower::scratchpad::{Area, Marks, extent};
 use crate::manifest::VarClass;
 
 /// Characters of a device-print dtype.
@@ -18,34 +18,70 @@ const POINTER_SIZE: u64 = 8;
 /// memory lies above.
 const SIZE_MOST: u64 = 1 << 56;
 
-impl<I: Input> Subject<'_, I> {
+/// What the table of variables has shown so far.
+#[derive(Default)]
+struct Vars<'a> {
+    before: Option<&'a [u8]>,
+    highest: u32,
+    outputs: u64,
+}
+
+impl<'a, I: Input> Subject<'a, I> {
     #[inline(never)]
     pub(super) fn count_vars(&self, counts: &mut Counts) -> Result<(), Error> {
-        let announced = u64::from(self.input.var_count(self.sg));
-        self.limit("variables", announced, u64::from(self.limits.variables))?;
-        let (mut highest, mut outputs, mut before) = (0, 0u64, None);
-        for var in self.input.vars(self.sg) {
-            if before.is_some_and(|before| before >= var.name) {
-                return Err(self.out_of_order(&var, before));
-            }
-            before = Some(var.name);
-            highest = var.id.max(highest);
-            outputs = outputs.saturating_add(u64::from(var.class == VarClass::Output));
-            self.check_var(&var)?;
-            self.count_var(&var, counts);
+        let announced = self.input.var_count(self.sg);
+        if !I::CHECKED {
+            self.limit("variables", u64::from(announced), u64::from(self.limits.variables))?;
         }
-        if counts.vars != announced {
+        let (mut table, mut marks) = (Vars::default(), Marks::default());
+        for var in self.input.vars(self.sg) {
+            if !I::CHECKED {
+                self.check_var_order(&var, &mut table)?;
+                self.check_var_entry(&var)?;
+            }
+            if let Some(size) = var.size.filter(|&size| size > SIZE_MOST) {
+                return Err(self.var_fault(LowerCode::SizeTooLarge, &var).numbers(size, SIZE_MOST));
+            }
+            if !I::CHECKED {
+                self.check_detail(&var)?;
+            }
+            self.check_area(&var)?;
+            self.count_var(&var, counts);
+            if let Some((area, end)) = extent(&var) {
+                marks.reach(area, end);
+            }
+        }
+        if !I::CHECKED {
+            self.check_var_table(&table, counts.vars)?;
+        }
+        self.place_areas(marks, counts)
+    }
+
+    /// Names come in order, each once.
+    fn check_var_order(&self, var: &VarIn<'a>, table: &mut Vars<'a>) -> Result<(), Error> {
+        if table.before.is_some_and(|before| before >= var.name) {
+            return Err(self.out_of_order(var, table.before));
+        }
+        table.before = Some(var.name);
+        table.highest = var.id.max(table.highest);
+        table.outputs = table.outputs.saturating_add(u64::from(var.class == VarClass::Output));
+        Ok(())
+    }
+
+    /// Ids are dense, and there is an output.
+    fn check_var_table(&self, table: &Vars<'_>, count: u64) -> Result<(), Error> {
+        if count != u64::from(self.input.var_count(self.sg)) {
             return Err(self.broken("variables differ from their count"));
         }
-        let dense = u64::from(highest).checked_add(1) == Some(counts.vars);
-        if counts.vars > 0 && !dense {
-            let fault = self.fail(LowerCode::VarIdsNotDense).element(highest);
-            return Err(fault.numbers(u64::from(highest), counts.vars));
+        let highest = u64::from(table.highest);
+        if count > 0 && highest.checked_add(1) != Some(count) {
+            let fault = self.fail(LowerCode::VarIdsNotDense).element(table.highest);
+            return Err(fault.numbers(highest, count));
         }
-        if outputs == 0 {
+        if table.outputs == 0 {
             return Err(self.fail(LowerCode::NoOutputs).name(self.subgraph()?.name));
         }
-        self.place_alt(counts)
+        Ok(())
     }
 
     fn out_of_order(&self, var: &VarIn<'_>, before: Option<&[u8]>) -> Error {
@@ -59,7 +95,7 @@ impl<I: Input> Subject<'_, I> {
         self.fail(code).name(var.name).element(var.id)
     }
 
-    fn check_var(&self, var: &VarIn<'_>) -> Result<(), Error> {
+    fn check_var_entry(&self, var: &VarIn<'_>) -> Result<(), Error> {
         let fault = |code| self.var_fault(code, var);
         if var.alignment != 0 && !var.alignment.is_power_of_two() {
             return Err(fault(LowerCode::AlignmentNotPow2).numbers(u64::from(var.alignment), 0));
@@ -75,10 +111,7 @@ impl<I: Input> Subject<'_, I> {
         if var.class.needs_size() && var.size.is_none() {
             return Err(fault(LowerCode::MissingSize));
         }
-        if let Some(size) = var.size.filter(|&size| size > SIZE_MOST) {
-            return Err(fault(LowerCode::SizeTooLarge).numbers(size, SIZE_MOST));
-        }
-        self.check_detail(var)
+        Ok(())
     }
 
     fn check_detail(&self, var: &VarIn<'_>) -> Result<(), Error> {
@@ -90,7 +123,9 @@ impl<I: Input> Subject<'_, I> {
             }
             DetailIn::Pointer { referenced } => self.check_reference(var, referenced),
             DetailIn::List { len } | DetailIn::DgeTable { len } => self.check_list(var, len),
-            DetailIn::Virtual { offset } => self.check_virtual(var, offset, size),
+            DetailIn::Virtual { offset } if offset.checked_add(size).is_none() => {
+                Err(fault(LowerCode::ExtentOverflow).numbers(offset, size))
+            }
             DetailIn::File { member, .. } if member.0 == Blob::NOT_A_MEMBER => {
                 Err(fault(LowerCode::MemberMissing))
             }
@@ -100,7 +135,7 @@ impl<I: Input> Subject<'_, I> {
                     None => Err(fault(LowerCode::NumpyHeader).member(member)),
                 }
             }
-            DetailIn::Remote { .. } | DetailIn::None => Ok(()),
+            DetailIn::Virtual { .. } | DetailIn::Remote { .. } | DetailIn::None => Ok(()),
         }
     }
 
@@ -123,16 +158,14 @@ impl<I: Input> Subject<'_, I> {
         Ok(())
     }
 
-    fn check_virtual(&self, var: &VarIn<'_>, offset: u64, size: u64) -> Result<(), Error> {
-        if offset.checked_add(size).is_none() {
-            return Err(self.var_fault(LowerCode::ExtentOverflow, var).numbers(offset, size));
-        }
+    /// A virtual variable lies in an area that is placed.
+    fn check_area(&self, var: &VarIn<'_>) -> Result<(), Error> {
         let placed = match Area::of(var) {
             Some(Area::Alt) => self.policy.append_alt_area(),
             Some(_) => true,
             None => false,
         };
-        if !placed {
+        if matches!(var.detail, DetailIn::Virtual { .. }) && !placed {
             return Err(self.var_fault(LowerCode::UnsupportedArea, var).name2(area_name(var).as_bytes()));
         }
         Ok(())
@@ -154,29 +187,33 @@ impl<I: Input> Subject<'_, I> {
     }
 
     /// A refusal about the virtual variable that ends highest in its area.
-    fn furthest(&self, code: LowerCode) -> Error {
-        let ends = self.input.vars(self.sg).filter_map(|var| Some((extent(&var)?.1, var)));
-        let highest = ends.max_by_key(|(end, _)| *end);
-        highest.map_or_else(|| self.fail(code), |(_, var)| self.var_fault(code, &var))
+    #[cold]
+    #[inline(never)]
+    fn furthest(&self, a: u64, b: u64) -> Error {
+        let (mut fault, mut highest) = (self.fail(LowerCode::ExtentOverflow), 0);
+        for var in self.input.vars(self.sg) {
+            if let Some((_, end)) = extent(&var).filter(|(_, end)| *end >= highest) {
+                (fault, highest) = (self.var_fault(LowerCode::ExtentOverflow, &var), end);
+            }
+        }
+        fault.numbers(a, b)
     }
 
     /// The area `alt` begins on the page behind main; sums of areas must not overflow (lowering.md §7.1).
-    fn place_alt(&self, counts: &mut Counts) -> Result<(), Error> {
-        let marks = marks(self);
-        let overflow = |a, b| self.furthest(LowerCode::ExtentOverflow).numbers(a, b);
-        if marks.mark(Area::Alt) > 0 {
+    fn place_areas(&self, mut marks: Marks, counts: &mut Counts) -> Result<(), Error> {
+        let overflow = |a, b| self.furthest(a, b);
+        let (main, alt) = (marks.mark(Area::Main), marks.mark(Area::Alt));
+        // Without that policy no variable lies there.
+        if self.policy.append_alt_area() && alt > 0 {
             let page = self.policy.page_size.max(1);
-            let main = marks.mark(Area::Main);
             let base = main.checked_next_multiple_of(page).ok_or_else(|| overflow(main, page))?;
-            let alt = marks.mark(Area::Alt);
-            base.checked_add(alt).ok_or_else(|| overflow(base, alt))?;
+            marks.reach(Area::Main, base.checked_add(alt).ok_or_else(|| overflow(base, alt))?);
             counts.alt_base = base;
         }
-        let main = marks.mark(Area::Main).max(counts.alt_base.saturating_add(marks.mark(Area::Alt)));
-        let local = marks.mark(Area::Local);
-        main.checked_add(local).ok_or_else(|| overflow(main, local))?;
-        let (shared, sharded) = (marks.mark(Area::Shared), marks.mark(Area::Sharded));
-        shared.checked_add(sharded).ok_or_else(|| overflow(shared, sharded))?;
+        let sum =
+            |size: Option<u64>, one, other| size.ok_or_else(|| overflow(marks.mark(one), marks.mark(other)));
+        counts.local_scratchpad = sum(marks.local_size(), Area::Main, Area::Local)?;
+        counts.shared_scratchpad = sum(marks.shared_size(), Area::Shared, Area::Sharded)?;
         Ok(())
     }
 }

@@ -168,6 +168,11 @@ impl<const N: usize> Text<N> {
         Ok(Self(bytes))
     }
 
+    /// Puts a text that was held against [`Text::MOST`] into a place of zeros.
+    pub(crate) fn set(&mut self, text: &[u8]) {
+        crate::bytes::copy(self.0.get_mut(..Self::MOST).unwrap_or(&mut []), text);
+    }
+
     /// The bytes before the first NUL.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {

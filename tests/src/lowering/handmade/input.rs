@@ -4,7 +4,7 @@ use super::{DmaBlock, Working};
 use loader_core::arch::Engine;
 use loader_core::error::{Error, Notes};
 use loader_core::lower::input::{
-    ActSetIn, BlobIn, CarveoutIn, FileIn, FunctionIn, Input, LibraryIn, LowerSink, QueueIn, RankStep,
+    ActSetIn, BlobIn, CarveoutIn, DveIn, FileIn, FunctionIn, Input, LibraryIn, LowerSink, QueueIn, RankStep,
     Subgraph, Transfers, VarIn,
 };
 use loader_core::lower::record::ActProfile;
@@ -38,13 +38,16 @@ impl Input for Working {
             act_semaphore: set.act_semaphore,
             fp8: set.fp8,
             has_carveouts: set.carveouts.is_some(),
-            dve: set.dve,
             has_ext_isa: set.ext_isa.is_some(),
         })
     }
 
     fn file(&self, sg: u32, file: FileIn) -> Option<MemberId> {
         Some(member_of(sg, file))
+    }
+
+    fn dve(&self, sg: u32) -> Option<DveIn> {
+        self.sets.get(sg as usize)?.dve
     }
 
     fn var_count(&self, sg: u32) -> u32 {
