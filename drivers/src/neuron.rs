@@ -137,7 +137,7 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Neuron<S, B, L> {
     /// Blocks that are allocated now.
     #[must_use]
     pub fn live(&self) -> usize {
-        self.table.with(Table::live)
+        self.table.with(|table| table.live())
     }
 
     /// Whether the driver has a feature (§5).

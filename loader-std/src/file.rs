@@ -151,11 +151,13 @@ impl Input {
             _ => (name.to_path_buf(), 0),
         };
         let file = File::open(path)?;
-        let kind = file.metadata()?.file_type();
+        let facts = file.metadata()?;
+        let kind = facts.file_type();
         if kind.is_dir() {
             return Err(io::Error::from_raw_os_error(libc::EISDIR));
         }
-        if kind.is_file() || base > 0 {
+        // A file without a length, as those of `/proc` are, may have content all the same: only reading tells.
+        if (kind.is_file() && facts.len() > 0) || base > 0 {
             return FileSource::new(file, base).map(Self::File);
         }
         Ok(Self::Pipe(PipeSource::new(Box::new(file))))

@@ -82,6 +82,10 @@ pub(super) struct Forms {
 #[derive(Debug)]
 pub struct Table<B> {
     blocks: B,
+    /// Entries that are in use.
+    live: usize,
+    /// Entries that are promised to blocks which the driver is being asked for.
+    promised: usize,
     clock: u64,
     hint: usize,
     pub(super) forms: Forms,
@@ -91,12 +95,22 @@ pub struct Table<B> {
 impl<B: Blocks> Table<B> {
     pub(super) const fn new(blocks: B) -> Self {
         let forms = Forms { alloc: 0, narrow_copy: false, narrow_descriptors: false, single_queues: false };
-        Self { blocks, clock: 0, hint: 0, forms, parking: None }
+        Self { blocks, live: 0, promised: 0, clock: 0, hint: 0, forms, parking: None }
     }
 
-    /// Makes sure that one more block can be entered.
+    /// Keeps an entry for one more block, until [`Self::enter`] or [`Self::forgo`]: another thread may ask meanwhile.
     pub(super) fn reserve(&mut self) -> Result<(), DeviceError> {
-        if self.find_free().is_some() || self.blocks.grow() { Ok(()) } else { Err(DeviceError::HostMemory) }
+        let taken = self.live.saturating_add(self.promised);
+        if taken >= self.blocks.all().len() && !self.blocks.grow() {
+            return Err(DeviceError::HostMemory);
+        }
+        self.promised = self.promised.saturating_add(1);
+        Ok(())
+    }
+
+    /// Gives a reserved entry back.
+    pub(super) const fn forgo(&mut self) {
+        self.promised = self.promised.saturating_sub(1);
     }
 
     fn find_free(&mut self) -> Option<usize> {
@@ -111,14 +125,16 @@ impl<B: Blocks> Table<B> {
         found
     }
 
-    /// Enters a block that the driver granted.
+    /// Enters a block that the driver granted, where an entry is reserved.
     pub(super) fn enter(&mut self, handle: u64, bytes: u64) -> Result<MemHandle, DeviceError> {
+        self.forgo();
         let at = self.find_free().ok_or(DeviceError::OutOfMemory)?;
         self.clock += 1;
         let order = self.clock;
         let entry = self.blocks.all().get_mut(at).ok_or(DeviceError::OutOfMemory)?;
         let generation = entry.generation.wrapping_add(1);
         *entry = Block { handle, bytes, generation, order };
+        self.live = self.live.saturating_add(1);
         let slot = u32::try_from(at).map_err(|_| DeviceError::OutOfMemory)?;
         Ok(MemHandle { slot, generation })
     }
@@ -136,6 +152,7 @@ impl<B: Blocks> Table<B> {
         let block = self.get(handle)?;
         if let Some(entry) = usize::try_from(handle.slot).ok().and_then(|at| self.blocks.all().get_mut(at)) {
             entry.handle = 0;
+            self.live = self.live.saturating_sub(1);
         }
         Ok(block)
     }
@@ -146,11 +163,55 @@ impl<B: Blocks> Table<B> {
         let entry = live.max_by_key(|block| block.order)?;
         let block = *entry;
         entry.handle = 0;
+        self.live = self.live.saturating_sub(1);
         Some(block)
     }
 
     /// Live blocks.
-    pub(super) fn live(&mut self) -> usize {
-        self.blocks.all().iter().filter(|block| block.handle != 0).count()
+    pub(super) const fn live(&self) -> usize {
+        self.live
+    }
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::{Block, Blocks, Table};
+    use loader_core::device::DeviceError;
+
+    /// Fills a table but for one entry, then lets two threads' allocations cross.
+    fn two_at_once(mut table: Table<impl Blocks>, room: usize) -> [Result<(), DeviceError>; 2] {
+        for handle in 1..room as u64 {
+            table.reserve().unwrap();
+            table.enter(handle, 4096).unwrap();
+        }
+        let reserved = [table.reserve(), table.reserve()];
+        for handle in reserved.iter().filter(|reserved| reserved.is_ok()).zip(100..).map(|(_, handle)| handle)
+        {
+            table.enter(handle, 4096).unwrap();
+        }
+        let entered = reserved.iter().filter(|reserved| reserved.is_ok()).count();
+        assert_eq!(table.live(), room - 1 + entered);
+        reserved
+    }
+
+    #[test]
+    fn the_last_entry_is_promised_once() {
+        assert_eq!(two_at_once(Table::new(vec![Block::EMPTY; 64]), 64), [Ok(()), Ok(())]);
+        let mut fixed = [Block::EMPTY; 4];
+        assert_eq!(two_at_once(Table::new(&mut fixed[..]), 4), [Ok(()), Err(DeviceError::HostMemory)]);
+    }
+
+    #[test]
+    fn what_is_not_used_is_given_back() {
+        let mut fixed = [Block::EMPTY; 1];
+        let mut table = Table::new(&mut fixed[..]);
+        table.reserve().unwrap();
+        assert_eq!(table.reserve(), Err(DeviceError::HostMemory));
+        table.forgo();
+        table.reserve().unwrap();
+        let handle = table.enter(7, 4096).unwrap();
+        assert_eq!((table.live(), table.reserve()), (1, Err(DeviceError::HostMemory)));
+        table.leave(handle).unwrap();
+        assert_eq!((table.live(), table.reserve()), (0, Ok(())));
     }
 }

@@ -220,7 +220,8 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Device for Neuron<S, B, L> {
 
     fn alloc(&self, spec: &AllocSpec<'_>) -> Result<Granted, DeviceError> {
         self.table.with(Table::reserve)?;
-        let (driver, base) = self.grant(spec)?;
+        let granted = self.grant(spec);
+        let (driver, base) = granted.inspect_err(|_| self.table.with(Table::forgo))?;
         let bytes = spec.size.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
         let entered = self.table.with(|table| table.enter(driver, bytes));
         if entered.is_err() {

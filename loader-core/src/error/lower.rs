@@ -59,7 +59,7 @@ codes! {
         InvalidTarget = 'L' 601, Invalid, "Invalid target = {a}", "2 (sunda), 3 (cayman) or 4 (mariana)", "Compile the model for one of these targets.";
         TargetMismatch = 'L' 602, Invalid, "Loading a NEFF compiled for a different arch is not allowed, NEFF arch: v{a}, instance arch: v{b}", "a file for v{b}", "Compile for this host, or allow legacy files.";
         RemoteNotFound = 'L' 701, Invalid, "Failed to resolve remote variables for subgraphs {a} to {b}", "variable {c} of the owner behind {name}", remedy::COMPILE;
-        KbinCount = 'L' 702, Invalid, "Insufficient number of pncs, required {a}, available {b}", "1 subgraph, or as many as the logical core has cores", "Load it with `--lnc {a}` (NEURON_LOGICAL_NC_CONFIG={a} for a program of the C interface), or pack it with `--lnc {a}`.";
+        KbinCount = 'L' 702, Invalid, "Insufficient number of pncs, required {a}, available {b}", "1 subgraph, or as many as the logical core has cores", "Load it with `--lnc {a}` (NEURON_LOGICAL_NC_CONFIG={a} for a program of the C interface); a file that names another size in its header must first be packed with `--lnc {a}`.";
         DuplicateSubgraph = 'L' 703, Invalid, "subgraph {name} is listed twice", "each name once", remedy::COMPILE;
         RemoteGroupIndex = 'L' 704, Invalid, "Failed to resolve remote variables for subgraphs {a} to {b}", "an owner among these, but {name} names subgraph {c}", remedy::COMPILE;
         RemoteSelfReference = 'L' 705, Invalid, "Failed to resolve remote variables for subgraphs {a} to {b}", "an owner other than subgraph {c}, where {name} itself is", remedy::COMPILE;

@@ -41,7 +41,7 @@ codes! {
         KelfMalformed = 'E' 205, Invalid, "malformed {name} in the KELF", "`version` and `target`, strings; `graphs`, an array of objects with the strings `name` and `definition`", remedy::COMPILE;
         KelfMissing = 'E' 206, Invalid, "KELF member {name} is missing", "a member of that name", remedy::MEMBER;
         KelfGraphs = 'E' 207, Invalid, "the KELF lists {name2}: {name}", "at least one graph, each name once", remedy::COMPILE;
-        CoreCount = 'E' 208, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "as many subgraphs as the logical core has cores, {b}, or 1", "Load it with `--lnc {a}` (NEURON_LOGICAL_NC_CONFIG={a} for a program of the C interface), or pack it with `--lnc {a}`.";
+        CoreCount = 'E' 208, LoadNotEnoughNc, "Insufficient number of pncs, required {a}, available {b}", "as many subgraphs as the logical core has cores, {b}, or 1", "Load it with `--lnc {a}` (NEURON_LOGICAL_NC_CONFIG={a} for a program of the C interface); a file that names another size in its header must first be packed with `--lnc {a}`.";
         DefinitionMissing = 'E' 301, Invalid, "definition {name} is missing", "a member of that name", remedy::MEMBER;
         NoOutputs = 'E' 302, Invalid, "subgraph {name}: no Outputs", "an object `var` with at least one `output`", remedy::COMPILE;
         VarIds = 'E' 303, Invalid, "Unexpected var_ids set! max={a}, size={b}", "ids that are dense from 0", remedy::COMPILE;

@@ -2,12 +2,14 @@
 //! a status; no refusal and no panic crosses the boundary.
 
 pub mod absent;
+mod cancel;
 pub mod model;
 mod pointer;
 pub mod runtime;
 pub mod set;
 pub mod tensor;
 
+use self::cancel::Uncancelled;
 use crate::failure::{Answer, Failure, report};
 use crate::library::Library;
 use crate::status::Number;
@@ -16,6 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs the body of a function and gives its status.
 fn answer(function: &str, body: impl FnOnce() -> Answer) -> Number {
+    let _whole = Uncancelled::new();
     let outcome = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| Err(Failure::internal()));
     match outcome {
         Ok(()) => Status::Success.number(),

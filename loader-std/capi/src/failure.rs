@@ -76,7 +76,7 @@ thread_local! {
 }
 
 /// What [`last`] gives a thread whose text is gone.
-const GONE: &CStr = c"this thread is ending and keeps no text of a refusal; standard error has it";
+const GONE: &CStr = c"this thread is ending and keeps no text of a refusal; standard error has it, unless NEFFLOAD_LOG is off";
 
 /// Remembers a refusal for [`last`] and prints it unless `NEFFLOAD_LOG` is `off`. Neither can fail: a program may have
 /// closed its standard error, and may be past its end.

@@ -94,14 +94,17 @@ fn progress_is_for_loads_too() {
     run(&["pack", &name(&tree), &name(&file), "--level", "1"]);
     let program = neffload().get_program().to_owned();
     let out = scratch.join("out");
+    let packed = scratch.join("packed.neff");
     for (words, label) in [
-        ("load".to_owned(), "loading"),
-        ("plan".to_owned(), "planning"),
-        ("memory --staged".to_owned(), "staging"),
-        ("verify --deep".to_owned(), "verifying"),
-        (format!("extract -C {}", out.display()), "reading"),
+        ("load @".to_owned(), "loading"),
+        ("plan @".to_owned(), "planning"),
+        ("memory --staged @".to_owned(), "staging"),
+        ("verify --deep @".to_owned(), "verifying"),
+        ("find @".to_owned(), "searching"),
+        (format!("extract @ -C {}", out.display()), "reading"),
+        (format!("pack --level 1 @ {}", packed.display()), "packing"),
     ] {
-        let line = format!("{} {words} {}", program.display(), file.display());
+        let line = format!("{} {}", program.display(), words.replace('@', &file.display().to_string()));
         let begun = Instant::now();
         let Some(shown) = on_terminal(&line, &[("NO_COLOR", "1")]) else { skip!("there is no `script`") };
         // A machine on which it does not last shows nothing.

@@ -66,6 +66,24 @@ fn driver() -> Option<Command> {
     driver.is_file().then(|| Command::new(driver))
 }
 
+/// Runs a program on a device node, behind which the simulated kernel driver answers real system calls and judges them.
+fn under_driver(program: &Path, arguments: &[&Path]) {
+    let Some(mut driver) = driver() else {
+        skip!("neffload-simdrv is not built; `cargo test --workspace` builds it")
+    };
+    driver.arg("--").arg(program).args(arguments).env_clear();
+    driver
+        .env("NEFFLOAD_DEVICE", "/dev/neuron0")
+        .env("NEFFLOAD_ALLOW_OPAQUE", "1")
+        .env("NEFFLOAD_LOG", "off");
+    let output = driver.output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if output.status.code() == Some(2) && err.contains("no seccomp user notification") {
+        skip!("{err}");
+    }
+    assert!(output.status.success() && out.ends_with("done\n"), "{:?}: {out}{err}", output.status);
+}
+
 #[test]
 fn a_c_program_loads_binds_and_unloads() {
     let Some(cc) = compiler("cc") else { return };
@@ -152,6 +170,24 @@ fn refusals_need_no_standard_error() {
     }
 }
 
+/// A cancellation, which unwinds by force, would end the process in a Rust frame.
+#[test]
+fn a_cancelled_thread_ends_behind_its_call() {
+    let Some(cc) = compiler("cc") else { return };
+    let program = compile(cc, "cancel.c", "-std=gnu11");
+    run(&program, &[&fixture("cayman-2core")], &[("NEFFLOAD_LOG", "off")]);
+    under_driver(&program, &[&fixture("cayman-2core")]);
+}
+
+/// Allocations of eight threads meet wherever the table of blocks is full; none is refused.
+#[test]
+fn allocations_of_several_threads_are_all_granted() {
+    let Some(cc) = compiler("cc") else { return };
+    let program = compile(cc, "crowd.c", "-std=gnu11");
+    run(&program, &[], &[("NEFFLOAD_LOG", "off")]);
+    under_driver(&program, &[]);
+}
+
 /// Loads, unloads and tensors on several threads while one closes and initialises again and again. The driver judges the
 /// order in which everything is given back.
 #[test]
@@ -159,20 +195,7 @@ fn a_close_may_come_at_any_time() {
     let Some(cc) = compiler("cc") else { return };
     let program = compile(cc, "close.c", "-std=gnu11");
     run(&program, &[&fixture("cayman-2core")], &[("NEFFLOAD_LOG", "off")]);
-    let Some(mut driver) = driver() else {
-        skip!("neffload-simdrv is not built; `cargo test --workspace` builds it")
-    };
-    driver.arg("--").arg(program).arg(fixture("cayman-2core")).env_clear();
-    driver
-        .env("NEFFLOAD_DEVICE", "/dev/neuron0")
-        .env("NEFFLOAD_ALLOW_OPAQUE", "1")
-        .env("NEFFLOAD_LOG", "off");
-    let output = driver.output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    if output.status.code() == Some(2) && err.contains("no seccomp user notification") {
-        skip!("{err}");
-    }
-    assert!(output.status.success() && out.ends_with("done\n"), "{:?}: {out}{err}", output.status);
+    under_driver(&program, &[&fixture("cayman-2core")]);
 }
 
 /// Whatever the process may take, a call is answered: it works, or it is refused for want of memory.

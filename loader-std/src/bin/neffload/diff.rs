@@ -26,6 +26,9 @@ pub(crate) struct DiffArguments {
 
 /// Runs `diff`.
 pub(crate) fn run(arguments: &DiffArguments, output: &mut Output) -> Result<Answer, Trouble> {
+    if arguments.a == Path::new("-") && arguments.b == Path::new("-") {
+        return Err(Trouble::Usage("standard input is read once: it cannot be both files".to_owned()));
+    }
     let (a, b) = (read(&arguments.a, output)?, read(&arguments.b, output)?);
     let comparison = compare(&a, &b);
     if output.json() {

@@ -54,7 +54,12 @@ pub(crate) fn expand_all(arguments: &[PathBuf]) -> Vec<Named> {
 /// A folder without a file is what cannot be read: nobody who names one is asking about nothing.
 fn named(arguments: &[PathBuf], below: impl Fn(&Path) -> Found, nothing: &str) -> Vec<Named> {
     let mut all = Vec::new();
-    for argument in arguments {
+    for (at, argument) in arguments.iter().enumerate() {
+        if argument == Path::new("-") && arguments[..at].contains(argument) {
+            let again = io::Error::other("standard input was named before, and is read once");
+            all.push(Named { path: argument.clone(), found: false, unread: Some(again) });
+            continue;
+        }
         let found = argument.is_dir();
         let Found { files, unread } = below(argument);
         let files = files.into_iter().map(|path| Named { path, found, unread: None });

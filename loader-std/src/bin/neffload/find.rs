@@ -14,6 +14,7 @@ use loader_std::container::{Ask, Survey, survey};
 use loader_std::file::{Buffers, FileSource};
 use loader_std::find::{Found, find};
 use serde_json::{Value, json};
+use std::cell::RefCell;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -142,21 +143,24 @@ fn search(file: &mut Named, rows: &mut Rows, output: &mut Output) -> Result<(), 
         opened.map_err(|error| Stop::Open(Trouble::at(path)(error)))
     };
     let mut source = open(0)?;
-    let mut progress = output.progress("searching", source.len());
+    let progress = RefCell::new(output.progress("searching", source.len()));
     let mut buffers = Buffers::new();
     let judged = |found: Found, spent: Option<u64>| {
         if let Some(spent) = spent {
+            progress.borrow_mut().hide();
             let unjudged = Error::new(Stage::Tool, ContainerCode::Unjudged).numbers(spent, 0);
             rows.add(path, found, Err(&unjudged), output).map_err(Stop::Print)?;
             return Ok(false);
         }
         let mut inside = open(found.offset)?.cut(found.size);
         let (policy, limits) = (Policy::DEFAULT, Limits::DEFAULT);
-        let seen = survey(&mut inside, &mut buffers, &policy, &limits, Ask::default(), |_| {})?;
+        let told = |done| progress.borrow_mut().set(found.offset.saturating_add(done));
+        let seen = survey(&mut inside, &mut buffers, &policy, &limits, Ask::default(), told)?;
+        progress.borrow_mut().hide();
         rows.add(path, found, Ok(&seen), output).map_err(Stop::Print)?;
         Ok(seen.accepted())
     };
-    find(&mut source, judged, |done| progress.set(done))
+    find(&mut source, judged, |done| progress.borrow_mut().set(done))
 }
 
 /// What ends the search of a carrier.

@@ -52,10 +52,16 @@ impl Measured {
         self.unread.is_none() && (self.estimate.is_err() || matches!(self.staged, Some(Err(_))))
     }
 
-    /// The line that says why there is no estimate.
-    fn complaint(&self) -> Option<String> {
-        let refusal = self.estimate.as_ref().err()?;
-        Some(self.unread.clone().unwrap_or_else(|| shown::text(&analyser_line(&self.file, refusal))))
+    /// Says why there is no estimate: in the analyser's words, and with the code and what to do.
+    fn complain(&self) {
+        match (&self.unread, &self.estimate) {
+            (Some(unread), _) => shown::complain(format_args!("neffload: {unread}")),
+            (None, Err(refusal)) => {
+                let line = shown::text(&analyser_line(&self.file, refusal));
+                shown::complain(format_args!("neffload: {line}\n  {refusal}"));
+            }
+            (None, Ok(_)) => {}
+        }
     }
 }
 
@@ -67,9 +73,7 @@ pub(crate) fn run(arguments: &MemoryArguments, output: &mut Output) -> Result<An
     if arguments.staged {
         stage(&mut measured, page, output)?;
     }
-    for complaint in measured.iter().filter_map(Measured::complaint) {
-        shown::complain(format_args!("neffload: {complaint}"));
-    }
+    measured.iter().for_each(Measured::complain);
     let sum = together(&measured);
     match (output.json(), &measured[..]) {
         (true, [file]) if one => output.document(&single(file))?,

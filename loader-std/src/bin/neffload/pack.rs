@@ -18,7 +18,7 @@ use loader_std::pack::{
     is_debug_member,
 };
 use source::Source;
-use std::io::{self, BufWriter, Cursor, Seek, Write};
+use std::io::{self, BufWriter, Cursor, Read, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -228,13 +228,30 @@ fn write_members<W: Write + Seek>(
             left_out.members += 1;
             left_out.bytes += member.size;
         } else {
-            let mut content = member.content().map_err(|error| Stop::Trouble(member.trouble(error)))?;
-            packer.member(&member.name, member.size, &mut *content)?;
+            let content = member.content().map_err(|error| Stop::Trouble(member.trouble(error)))?;
+            let mut content = Told { content, done, told: &mut progress };
+            packer.member(&member.name, member.size, &mut content)?;
         }
         done += member.size;
         progress(done);
     }
     Ok((packer.finish()?, left_out))
+}
+
+/// Content that tells how many bytes of all members were read.
+struct Told<'m, F> {
+    content: Box<dyn Read + 'm>,
+    done: u64,
+    told: F,
+}
+
+impl<F: FnMut(u64)> Read for Told<'_, F> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.content.read(out)?;
+        self.done = self.done.saturating_add(count as u64);
+        (self.told)(self.done);
+        Ok(count)
+    }
 }
 
 fn options(arguments: &PackArguments, source: &Source, output: &Output) -> Result<Options, PackError> {

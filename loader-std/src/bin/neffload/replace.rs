@@ -1,11 +1,11 @@
 //! Files that are written whole or not at all.
 
-use rustix::fs::{AtFlags, CWD, RenameFlags, linkat, renameat_with, unlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, open, renameat_with, unlinkat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Permissions};
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 use std::process;
 
@@ -25,13 +25,39 @@ pub(crate) fn replace<T, E: From<io::Error>>(
     if there.as_ref().is_some_and(|there| !there.is_file()) {
         return write(&File::create(&place)?);
     }
+    let permissions = there.map(|there| there.permissions());
+    if let Some(file) = nameless(&place) {
+        let result = write(&file)?;
+        let (beside, ()) = beside(&place, |path| name(&file, &path))?;
+        finish(Made { path: &beside, kept: false }, &file, &place, permissions)?;
+        return Ok(result);
+    }
     let Ok((beside, file)) = beside(&place, File::create_new) else {
         return write(&File::create(&place)?);
     };
     let made = Made { path: &beside, kept: false };
     let result = write(&file)?;
-    finish(made, &file, &place, there.map(|there| there.permissions()))?;
+    finish(made, &file, &place, permissions)?;
     Ok(result)
+}
+
+/// A file without a name in the folder of another one. It goes away with the process, however that ends.
+fn nameless(place: &Path) -> Option<File> {
+    let parent = place.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let file =
+        open(parent.unwrap_or(Path::new(".")), flags, Mode::from_raw_mode(0o666)).map(File::from).ok()?;
+    // It is named by way of there.
+    fs::symlink_metadata(descriptor(&file)).is_ok().then_some(file)
+}
+
+fn descriptor(file: &File) -> PathBuf {
+    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+}
+
+/// Gives a nameless file a name that nothing has.
+fn name(file: &File, path: &Path) -> io::Result<()> {
+    Ok(linkat(CWD, descriptor(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
 }
 
 /// Writes a file where there is none, which appears there when it is complete.
@@ -44,6 +70,11 @@ pub(crate) fn fresh<T, E: From<io::Error>>(
 ) -> Result<T, E> {
     if fs::symlink_metadata(out).is_ok() {
         return Err(io::Error::from(Errno::EXIST).into());
+    }
+    if let Some(file) = nameless(out) {
+        let result = write(&file)?;
+        name(&file, out)?;
+        return Ok(result);
     }
     let (beside, file) = beside(out, File::create_new)?;
     let mut made = Made { path: &beside, kept: false };

@@ -5,13 +5,14 @@ mod checks;
 use crate::Answer;
 use crate::files::{Named, Tour, expand};
 use crate::inspect::{NoNames, arch};
+use crate::members::remarks;
 use crate::output::{Count, Followed, Listing, Output, Paint, Progress, Size, shown, verdict};
 use crate::trouble::Trouble;
 use checks::{Check, checks};
 use clap::Args;
 use loader_core::arch::Arch;
 use loader_core::container::{Streamed, scan};
-use loader_core::error::{Error, Ignored};
+use loader_core::error::{Error, Ignored, Notes};
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
 use loader_core::source::Source;
@@ -61,18 +62,13 @@ struct Verified {
     survey: Survey,
     /// What `--deep` refused.
     deep: Option<(Error, Value)>,
-    /// What it remarked on.
-    notes: Vec<Error>,
+    /// All remarks, in the order in which a load makes them.
+    notes: Remarks,
 }
 
 impl Verified {
     fn error(&self) -> Option<&Error> {
         self.survey.error.as_ref().or(self.deep.as_ref().map(|(error, _)| error))
-    }
-
-    /// All remarks in the order in which a load makes them.
-    fn remarks(&self) -> impl Iterator<Item = &Error> {
-        self.survey.notes.kept().iter().chain(&self.notes)
     }
 
     /// The refusal in words, with the name of the member where there is a table to look in.
@@ -169,12 +165,13 @@ fn verify(
     let told = |done| progress.set(done);
     let survey =
         survey(&mut input, buffers, &policy, &Limits::DEFAULT, Ask::default(), told).map_err(unreadable)?;
-    let mut notes = Vec::new();
+    let (mut notes, mut more) = (survey.notes.clone(), Vec::new());
     let deep = if arguments.deep && survey.accepted() {
-        deep(&mut input, &policy, &mut notes, progress)?
+        deep(&mut input, &policy, &mut more, progress)?
     } else {
         None
     };
+    more.into_iter().for_each(|note| notes.note(note));
     Ok(Verified { survey, deep, notes })
 }
 
@@ -187,7 +184,7 @@ fn deep(
 ) -> Result<Option<(Error, Value)>, Trouble> {
     if input.len().is_none() {
         return Err(Trouble::Usage(
-            "--deep reads a file more than once; standard input cannot be".to_owned(),
+            "--deep reads a file more than once, which what comes through a pipe cannot be".to_owned(),
         ));
     }
     let input = &mut Followed::new(input, |done| progress.set(done));
@@ -240,7 +237,7 @@ fn row(path: &Path, arguments: &VerifyArguments, verified: &Verified) -> Value {
         "digest": digest_json(survey),
         "entries": survey.entries,
         "content_bytes": survey.content,
-        "warnings": verified.remarks().map(ToString::to_string).collect::<Vec<_>>(),
+        "warnings": verified.notes.kept().iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
 }
 
@@ -273,8 +270,6 @@ fn print(
     if let Some(why) = verified.why() {
         output.line(format_args!("         {why}"))?;
     }
-    for note in verified.remarks() {
-        output.remark(format_args!("         {note}"));
-    }
+    remarks(path, &verified.notes, output);
     Ok(())
 }

@@ -4,6 +4,7 @@ use super::device::{self, DeviceSpec};
 use crate::arguments::number;
 use crate::trouble::Trouble;
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 use loader_core::policy::Policy;
 use loader_std::LoadOptions;
 use loader_std::environment;
@@ -42,7 +43,7 @@ pub(crate) struct Asked {
     #[arg(long)]
     allow_legacy: bool,
     /// Threads that fill cores; one per core by default, one when the file is streamed
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     threads: Option<usize>,
 }
 

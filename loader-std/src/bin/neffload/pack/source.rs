@@ -2,13 +2,13 @@
 
 use crate::files::hold;
 use crate::members::remarks;
-use crate::output::Output;
+use crate::output::{Followed, Output};
 use crate::trouble::Trouble;
 use loader_core::container::{Container, Header, Order, Resident, unpack};
 use loader_core::error::Error;
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
-use loader_core::source;
+use loader_core::source::{self, Source as _};
 use loader_std::container::{Remarks, VecStore};
 use loader_std::file::{Buffers, Input};
 use loader_std::growing::with_arena;
@@ -67,7 +67,8 @@ impl Source {
         let mut input = Input::open(path).map_err(Trouble::at(path))?;
         let mut notes = Remarks::new();
         let read = if let Input::File(file) = &mut input {
-            Self::read(file, &mut notes)
+            let mut progress = output.progress("reading", file.len());
+            Self::read(&mut Followed::new(file, |done| progress.set(done)), &mut notes)
         } else {
             // A file whose member table outgrows the arena is read again: what can be read once is held.
             Self::read(&mut hold(path, &mut input, output)?.as_slice(), &mut notes)
