@@ -357,6 +357,11 @@ impl<'m> Arena<'m> {
         <[T]>::mut_from_bytes_with_elems(bytes, count).ok()
     }
 
+    /// The one record at a place in the unsealed tail, to write.
+    pub(crate) fn tail_mut<T: Record>(&mut self, place: TailRef) -> Option<&mut T> {
+        T::mut_from_bytes(self.tail_bytes_mut(place, size_of::<T>(), 1)?).ok()
+    }
+
     #[inline(never)]
     fn tail_bytes_mut(&mut self, place: TailRef, size: usize, count: usize) -> Option<&mut [u8]> {
         if count == 0 {

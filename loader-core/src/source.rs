@@ -104,6 +104,21 @@ pub trait Visitor {
     fn end(&mut self, id: MemberId) -> Result<(), Error>;
 }
 
+/// Any visitor, so that a pass over the file is compiled once for all of them.
+impl Visitor for &mut dyn Visitor {
+    fn wants(&mut self, id: MemberId) -> bool {
+        (**self).wants(id)
+    }
+
+    fn data(&mut self, id: MemberId, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        (**self).data(id, offset, bytes)
+    }
+
+    fn end(&mut self, id: MemberId) -> Result<(), Error> {
+        (**self).end(id)
+    }
+}
+
 /// Two visitors in one pass: a member goes to the first that wants it.
 #[derive(Debug)]
 pub struct Either<'a, A, B> {

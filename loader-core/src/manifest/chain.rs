@@ -5,7 +5,7 @@ use super::engine::settle::settle;
 use super::gate;
 use super::graph::reader::GraphReader;
 use super::graph::tables::List;
-use super::kelf::reader::{GraphEntry, KelfReader};
+use super::kelf::reader::{GraphEntry, KelfReader, Key};
 use super::kelf::{Target, Version};
 use super::link;
 use super::named;
@@ -105,9 +105,7 @@ fn hops<'m, P: Payload<'m>>(
     let entries = kelf(payload, build, cutter, notes, &mut root)?;
     let definitions = definitions(build, &mut root, &entries)?;
     let graphs = root.definition_count.get();
-    named::definitions(payload, build, cutter, definitions, graphs)?;
-    named::files(payload, build, cutter, definitions, graphs)?;
-    named::rosters(payload, build, cutter, definitions, graphs)?;
+    named::read(payload, build, cutter, definitions, graphs)?;
     for graph in 0..graphs {
         let place = def_at(definitions, graph).ok_or_else(|| broken("a definition"))?;
         build.subgraph = u8::try_from(graph).ok();
@@ -122,7 +120,7 @@ fn hops<'m, P: Payload<'m>>(
         gate::cores(graphs, build.policy.lnc)?;
     }
     let place = build.arena.alloc_tail::<RootRecord>(1).map_err(full)?;
-    let slot = build.arena.tail_slice_mut::<RootRecord>(place, 1).and_then(|all| all.first_mut());
+    let slot = build.arena.tail_mut::<RootRecord>(place);
     *slot.ok_or_else(|| broken("the root record"))? = root;
     Ok(place)
 }
@@ -132,13 +130,13 @@ fn verdict(build: &Build<'_, '_>) -> Result<(), Error> {
 }
 
 /// One document, read on its own.
-struct One<'x, 'b, 'a, 'm, D> {
+struct One<'x, 'b, 'a, 'm> {
     member: MemberId,
     cutter: &'x mut Cutter<'b>,
-    with: With<'x, 'a, 'm, D>,
+    with: With<'x, 'a, 'm>,
 }
 
-impl<D: Document> Visitor for One<'_, '_, '_, '_, D> {
+impl Visitor for One<'_, '_, '_, '_> {
     fn wants(&mut self, id: MemberId) -> bool {
         id == self.member
     }
@@ -148,18 +146,17 @@ impl<D: Document> Visitor for One<'_, '_, '_, '_, D> {
     }
 
     fn end(&mut self, _: MemberId) -> Result<(), Error> {
-        self.cutter.finish(&mut self.with).map(drop)?;
-        self.with.document.finish(self.with.build)
+        self.with.finish(self.cutter)
     }
 }
 
 #[inline(never)]
-fn read_one<'m, P: Payload<'m>, D: Document>(
+fn read_one<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
     cutter: &mut Cutter<'_>,
     member: Member<'m>,
-    document: &mut D,
+    document: &mut dyn Document,
 ) -> Result<(), Error> {
     build.member = Some(member.id);
     json::check_size(member.name, member.size, &build.limits)?;
@@ -170,7 +167,7 @@ fn read_one<'m, P: Payload<'m>, D: Document>(
             one.data(member.id, 0, bytes)?;
             one.end(member.id)
         }
-        None => payload.visit(&mut one),
+        None => payload.visit(&mut (&mut one as &mut dyn Visitor)),
     }
 }
 
@@ -227,7 +224,7 @@ fn kelf<'m, P: Payload<'m>>(
 
 fn version(build: &Build<'_, '_>, root: &mut RootRecord, reader: &KelfReader) -> Result<(), Error> {
     let malformed = || fault(ManifestCode::KelfMalformed).name(b"version");
-    root.version = reader.version.get().ok_or_else(malformed)?;
+    root.version = reader.said.text(Key::Version).ok_or_else(malformed)?;
     let text = root.version.get(build.arena.tail());
     let version = Version::parse(text).ok_or_else(|| fault(ManifestCode::KelfVersion).name(text))?;
     root.major = U32::new(version.major);
@@ -244,8 +241,8 @@ fn target(
     root: &mut RootRecord,
     reader: &KelfReader,
 ) -> Result<(), Error> {
-    let target = match reader.target.get() {
-        None if reader.target.is_wrong() => return Err(fault(ManifestCode::KelfMalformed).name(b"target")),
+    let target = match reader.said.text(Key::Target) {
+        None if reader.said.is_wrong(Key::Target) => return Err(fault(ManifestCode::KelfMalformed).name(b"target")),
         None => Target::NeuronCoreV1,
         Some(text) => {
             (root.target, root.target_present) = (text, U32::new(1));
@@ -272,12 +269,12 @@ fn target(
 fn graphs(build: &mut Build<'_, '_>, reader: &KelfReader) -> Result<(), Error> {
     let count = reader.graphs.len();
     let table = reader.graphs;
-    match reader.graphs_are_array.get() {
-        Some(true) if count > 0 => {}
-        Some(true) => {
+    match reader.said.has(Key::Graphs) {
+        true if count > 0 => {}
+        true => {
             return Err(fault(ManifestCode::KelfGraphs).name2(b"no graph").name(b"`graphs` is empty"));
         }
-        _ => return Err(fault(ManifestCode::KelfMalformed).name(b"graphs")),
+        false => return Err(fault(ManifestCode::KelfMalformed).name(b"graphs")),
     }
     let most = u64::from(build.limits.subgraphs.min(256));
     if u64::from(count) > most {
@@ -289,8 +286,7 @@ fn graphs(build: &mut Build<'_, '_>, reader: &KelfReader) -> Result<(), Error> {
         let this = entry(at).filter(|entry| entry.bad.get() == 0);
         let this = this.ok_or_else(|| fault(ManifestCode::KelfMalformed).name(b"graphs").element(at))?;
         let name = this.name.get(tail);
-        let twice = (0..at).filter_map(entry).any(|other| other.name.get(tail) == name);
-        if twice {
+        if (0..at).any(|other| table.name::<GraphEntry>(tail, other) == name) {
             return Err(fault(ManifestCode::KelfGraphs).name2(b"a graph twice").name(name).element(at));
         }
     }
@@ -319,9 +315,8 @@ fn definitions(
             build.offer(Rank::new(graph, Section::Document), error);
         }
         let member = U32::new(number(member));
-        let def = build.arena.tail_slice_mut::<DefRecord>(place, length);
-        let def =
-            def.and_then(|all| all.get_mut(usize::try_from(at).ok()?)).ok_or_else(|| broken("a graph"))?;
+        let def = def_at(place, at).and_then(|place| build.arena.tail_mut::<DefRecord>(place));
+        let def = def.ok_or_else(|| broken("a graph"))?;
         def.name = entry.name;
         def.definition = entry.definition;
         def.dir_len = U32::new(u32::try_from(dir_len).map_err(|_| broken("a path"))?);

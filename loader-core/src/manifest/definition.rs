@@ -10,7 +10,7 @@ mod vars;
 
 use super::block::{Block, BlockSource, Totals};
 use super::collectives::Ranks;
-use super::engine::{ActSet, DveTables, EngineFile, Function, Library};
+use super::engine::{ActSet, DveTables, EngineFile, Function, Library, member};
 use super::queue::Queue;
 use super::record::{
     ActSetRecord, BlockRecord, CarveoutRecord, DefRecord, EngineRecord, InstanceRecord, LibraryRecord,
@@ -248,6 +248,14 @@ impl<'m> Definition<'m> {
     #[must_use]
     pub fn engine(&self, engine: Engine) -> EngineFile<'m> {
         EngineFile::new(self.tail, self.engine_record(BlockSource::Engine(engine)))
+    }
+
+    /// The file that a source stands in, if there is one.
+    pub(crate) fn source_member(&self, source: BlockSource) -> Option<MemberId> {
+        match source {
+            BlockSource::Definition => Some(self.member()),
+            BlockSource::Engine(_) => member(self.engine_record(source).member.get()),
+        }
     }
 
     /// Number of DMA blocks of a source.

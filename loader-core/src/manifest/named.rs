@@ -21,35 +21,31 @@ fn def<'x>(build: &'x Build<'_, '_>, definitions: TailRef, graph: u32) -> Result
     record.ok_or_else(|| broken("a definition"))
 }
 
-/// Reads what `list` names.
-fn listed<'a, 'm, P: Payload<'m>>(
-    payload: &mut P,
-    build: &mut Build<'a, 'm>,
-    cutter: &mut Cutter<'_>,
-    definitions: TailRef,
-    list: impl FnOnce(&mut Build<'a, 'm>, &mut Wants) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let mark = build.arena.mark();
-    let mut wants = Wants::default();
-    list(build, &mut wants)?;
-    wants.sort(build);
-    wants::read(payload, build, cutter, definitions, wants)?;
-    build.arena.release_head(mark);
-    Ok(())
-}
+/// Enters the members that one hop reads.
+type List = fn(&mut Build<'_, '_>, &mut Wants, TailRef, u32) -> Result<(), Error>;
 
-/// Hop 3: every `def.json` (§6).
+/// What is read after the KELF, hop by hop: every `def.json` (§6), what the definitions name (§11, §13, §15), and
+/// rosters of another name.
+const HOPS: [List; 3] = [list_definitions, list_files, list_rosters];
+
+/// Hops 3 and 4.
 #[inline(never)]
-pub(super) fn definitions<'m, P: Payload<'m>>(
+pub(super) fn read<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
     cutter: &mut Cutter<'_>,
     definitions: TailRef,
     graphs: u32,
 ) -> Result<(), Error> {
-    listed(payload, build, cutter, definitions, |build, wants| {
-        list_definitions(build, wants, definitions, graphs)
-    })
+    for list in HOPS {
+        let mark = build.arena.mark();
+        let mut wants = Wants::default();
+        list(build, &mut wants, definitions, graphs)?;
+        wants.sort(build);
+        wants::read(payload, build, cutter, definitions, wants)?;
+        build.arena.release_head(mark);
+    }
+    Ok(())
 }
 
 /// Not inlined, as the other lists: a definition's record is large, and is gone when the reading begins.
@@ -68,18 +64,6 @@ fn list_definitions(
         }
     }
     Ok(())
-}
-
-/// Hop 4: what the definitions name (§11, §13, §15).
-#[inline(never)]
-pub(super) fn files<'m, P: Payload<'m>>(
-    payload: &mut P,
-    build: &mut Build<'_, 'm>,
-    cutter: &mut Cutter<'_>,
-    definitions: TailRef,
-    graphs: u32,
-) -> Result<(), Error> {
-    listed(payload, build, cutter, definitions, |build, wants| list_files(build, wants, definitions, graphs))
 }
 
 #[inline(never)]
@@ -133,7 +117,7 @@ fn ucode(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefReco
     if name.len.get() == 0 {
         return Ok(());
     }
-    let dir = Text { place: def.definition.place, len: def.dir_len };
+    let dir = def.dir();
     match build.find(dir, name).or_else(|| build.find(Text::EMPTY, name)) {
         Some(member) => wants.push(build, Want::new(member.id.0, graph, kind::UCODE, 0, 0)),
         None => {
@@ -153,7 +137,7 @@ fn engines(
     graph: u16,
     def: &DefRecord,
 ) -> Result<(), Error> {
-    let dir = Text { place: def.definition.place, len: def.dir_len };
+    let dir = def.dir();
     for (which, source) in (0u8..).zip(BlockSource::ALL) {
         let BlockSource::Engine(engine) = source else {
             if def.flags.get() & def_flag::DMA != 0 {
@@ -184,20 +168,6 @@ fn engines(
 /// files, before it is known whether `act_info` says so.
 const ROSTER: &[u8] = b"act_info.json";
 
-/// Rosters of another name.
-#[inline(never)]
-pub(super) fn rosters<'m, P: Payload<'m>>(
-    payload: &mut P,
-    build: &mut Build<'_, 'm>,
-    cutter: &mut Cutter<'_>,
-    definitions: TailRef,
-    graphs: u32,
-) -> Result<(), Error> {
-    listed(payload, build, cutter, definitions, |build, wants| {
-        list_rosters(build, wants, definitions, graphs)
-    })
-}
-
 #[inline(never)]
 fn list_rosters(
     build: &mut Build<'_, '_>,
@@ -207,7 +177,7 @@ fn list_rosters(
 ) -> Result<(), Error> {
     for graph in 0..graphs {
         let def = def(build, definitions, graph)?;
-        let dir = Text { place: def.definition.place, len: def.dir_len };
+        let dir = def.dir();
         let name = def.engines.get(Engine::Act.index()).map_or(Text::EMPTY, |act| act.act_info);
         let usual = name.get(build.arena.tail()) == ROSTER;
         let member = build.find(dir, name).filter(|_| name.len.get() > 0 && !usual);
@@ -227,7 +197,7 @@ fn set_member(
     member: MemberId,
 ) -> Result<(), Error> {
     let place = def_at(definitions, u32::from(graph)).ok_or_else(|| broken("a definition"))?;
-    let def = build.arena.tail_slice_mut::<DefRecord>(place, 1).and_then(|all| all.first_mut());
+    let def = build.arena.tail_mut::<DefRecord>(place);
     let record = def.and_then(|def| def.engines.get_mut(engine.index()));
     record.ok_or_else(|| broken("an engine"))?.member = U32::new(member.0);
     Ok(())

@@ -1,6 +1,6 @@
 //! The manifest's records in the arena's tail: alignment 1, little-endian, read through the views.
 
-use super::table::Table;
+use super::table::{Named, Table};
 use crate::arena::{Arena, ArenaFull, Tail, TailRef};
 use zerocopy::little_endian::{I32, U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -267,6 +267,7 @@ pub(crate) mod def_flag {
     pub(crate) const EXT_ISA: u32 = 32;
     pub(crate) const EXT_ISA_ADD: u32 = 64;
     pub(crate) const DMA: u32 = 128;
+    pub(crate) const VAR: u32 = 256;
 }
 
 /// One subgraph definition.
@@ -325,6 +326,13 @@ pub(crate) struct DefRecord {
     pub(crate) engines: [EngineRecord; 6],
 }
 
+impl DefRecord {
+    /// `sg_dir`: what the names of its members are relative to.
+    pub(crate) fn dir(&self) -> Text {
+        Text { place: self.definition.place, len: self.dir_len }
+    }
+}
+
 /// The record of subgraph `graph` in the array at `place`.
 pub(crate) fn def_at(place: TailRef, graph: u32) -> Option<TailRef> {
     let size = u32::try_from(size_of::<DefRecord>()).ok()?;
@@ -380,3 +388,16 @@ pub(crate) struct RootRecord {
     pub(crate) definitions: TailRef,
     pub(crate) definition_count: U32,
 }
+
+impl Named for VarRecord {}
+impl Named for QueueRecord {}
+impl Named for LibraryRecord {}
+impl Named for ActInfoRecord {}
+impl Named for TensorRecord {}
+
+const _: () = {
+    use core::mem::offset_of;
+    assert!(offset_of!(VarRecord, name) == 0 && offset_of!(QueueRecord, name) == 0);
+    assert!(offset_of!(LibraryRecord, name) == 0 && offset_of!(ActInfoRecord, name) == 0);
+    assert!(offset_of!(TensorRecord, name) == 0);
+};

@@ -1,15 +1,26 @@
 //! Index arrays in order.
 
+use super::table::{Named, Table};
 use crate::arena::{Arena, ArenaFull, Tail, TailRef};
 use crate::sort::heap_sort;
 use core::cmp::Ordering;
 use zerocopy::little_endian::U32;
 
+/// How two indices stand to each other, by what stands in the tail.
+type Order<'x> = &'x mut dyn FnMut(Tail<'_>, u32, u32) -> Ordering;
+
+/// The indices of a table in the tail, sorted by the names of its records.
+pub(crate) fn by_name<T: Named>(arena: &mut Arena<'_>, table: &Table) -> Result<TailRef, ArenaFull> {
+    let mut order = |tail: Tail<'_>, a, b| table.name::<T>(tail, a).cmp(table.name::<T>(tail, b));
+    sorted_indices(arena, table.len(), &mut order)
+}
+
 /// An array of the numbers 0 to `count` − 1 in the tail, sorted by what `order` reads from the tail.
+#[inline(never)]
 pub(crate) fn sorted_indices(
     arena: &mut Arena<'_>,
     count: u32,
-    mut order: impl FnMut(Tail<'_>, u32, u32) -> Ordering,
+    order: Order<'_>,
 ) -> Result<TailRef, ArenaFull> {
     let len = usize::try_from(count).unwrap_or(usize::MAX);
     let place = arena.alloc_tail::<U32>(len)?;
@@ -34,6 +45,13 @@ pub(crate) fn sorted_indices(
     }
     arena.release_head(mark);
     Ok(place)
+}
+
+/// Number `at` of an index array of `count` in the tail.
+#[inline(never)]
+pub(crate) fn index(tail: Tail<'_>, place: TailRef, count: u32, at: u32) -> Option<u32> {
+    let slots = tail.slice::<U32>(place, usize::try_from(count).ok()?)?;
+    slots.get(usize::try_from(at).ok()?).map(|slot| slot.get())
 }
 
 /// The same where each index has an id of its own below `count`: in linear time and without scratch. `None`

@@ -160,6 +160,16 @@ impl Doc {
         *self = Self::None;
     }
 
+    fn document(&mut self) -> Option<&mut dyn Document> {
+        match self {
+            Self::None | Self::Npy(_) => None,
+            Self::Definition(reader) => Some(reader),
+            Self::Ucode(reader) => Some(reader),
+            Self::Blocks(reader) => Some(reader),
+            Self::ActInfo(reader) => Some(reader),
+        }
+    }
+
     #[inline(never)]
     fn definition(&mut self, graph: u16, def: &DefRecord) {
         *self = Self::Definition(DefReader::new(graph, def));
@@ -213,7 +223,7 @@ pub(super) fn read<'m, P: Payload<'m>>(
     }
     while wants.left(hop.build) {
         let before = wants.all(hop.build).iter().filter(|want| want.done.get() == 0).count();
-        payload.visit(&mut hop)?;
+        payload.visit(&mut (&mut hop as &mut dyn Visitor))?;
         if wants.all(hop.build).iter().filter(|want| want.done.get() == 0).count() == before {
             return Err(broken("a member was not visited"));
         }
@@ -274,19 +284,15 @@ impl Hop<'_, '_, '_, '_> {
 
     #[inline(never)]
     fn finish(&mut self) -> Result<(), Error> {
+        if let Doc::Npy(head) = self.doc {
+            let head = *head;
+            self.doc.clear();
+            return self.finish_npy(head);
+        }
         let graph = self.wants.get(self.build, self.at).map_or(0, |want| want.graph.get());
         let Self { build, cutter, doc, .. } = self;
-        let result = match doc {
-            Doc::None => Ok(()),
-            Doc::Definition(reader) => finish(cutter, build, reader),
-            Doc::Ucode(reader) => finish(cutter, build, reader),
-            Doc::Blocks(reader) => finish(cutter, build, reader),
-            Doc::ActInfo(reader) => finish(cutter, build, reader),
-            Doc::Npy(head) => {
-                let head = *head;
-                self.finish_npy(head)
-            }
-        };
+        let Some(document) = doc.document() else { return Ok(()) };
+        let result = With { document, build }.finish(cutter);
         if result.is_ok() {
             self.keep(graph)?;
         }
@@ -298,18 +304,14 @@ impl Hop<'_, '_, '_, '_> {
     /// Enters what the document said into the definition's record. The documents stay where they are: they
     /// are large.
     fn keep(&mut self, graph: u16) -> Result<(), Error> {
-        let Self { build, doc, definitions, .. } = self;
-        match doc {
-            Doc::Definition(reader) => put(build, *definitions, graph, &reader.def),
-            Doc::Ucode(reader) => put(build, *definitions, graph, &reader.def),
-            Doc::ActInfo(reader) => {
-                let place = def_at(*definitions, u32::from(graph)).ok_or_else(|| broken("a definition"))?;
-                let slot = build.arena.tail_slice_mut::<DefRecord>(place, 1).and_then(|all| all.first_mut());
-                slot.ok_or_else(|| broken("a definition"))?.act_infos = reader.sets;
-                Ok(())
-            }
-            _ => Ok(()),
+        let def = def_mut(self.build, self.definitions, graph)?;
+        match self.doc {
+            Doc::Definition(reader) => *def = reader.def,
+            Doc::Ucode(reader) => *def = reader.def,
+            Doc::ActInfo(reader) => def.act_infos = reader.sets,
+            _ => {}
         }
+        Ok(())
     }
 
     /// Gives the payload window to every variable that names this member.
@@ -335,10 +337,7 @@ impl Hop<'_, '_, '_, '_> {
 
     #[inline(never)]
     fn window(&mut self, want: Want, offset: u64, size: u64) -> Result<(), Error> {
-        let place = def_at(self.definitions, u32::from(want.graph.get()));
-        let place = place.ok_or_else(|| broken("a definition"))?;
-        let def = self.build.arena.tail().get::<DefRecord>(place).ok_or_else(|| broken("a definition"))?;
-        let vars = def.vars;
+        let vars = def_mut(self.build, self.definitions, want.graph.get())?.vars;
         let record = vars.get_mut::<VarRecord>(self.build.arena, want.item.get());
         let record = record.ok_or_else(|| broken("a constant"))?;
         record.a = U64::new(offset);
@@ -347,20 +346,14 @@ impl Hop<'_, '_, '_, '_> {
     }
 }
 
-fn put(build: &mut Build<'_, '_>, definitions: TailRef, graph: u16, def: &DefRecord) -> Result<(), Error> {
-    let place = def_at(definitions, u32::from(graph)).ok_or_else(|| broken("a definition"))?;
-    let slot = build.arena.tail_slice_mut::<DefRecord>(place, 1).and_then(|all| all.first_mut());
-    *slot.ok_or_else(|| broken("a definition"))? = *def;
-    Ok(())
-}
-
-fn finish<D: Document>(
-    cutter: &mut Cutter<'_>,
-    build: &mut Build<'_, '_>,
-    document: &mut D,
-) -> Result<(), Error> {
-    cutter.finish(&mut With { document: &mut *document, build: &mut *build })?;
-    document.finish(build)
+/// The record of a definition, to write.
+fn def_mut<'x>(
+    build: &'x mut Build<'_, '_>,
+    definitions: TailRef,
+    graph: u16,
+) -> Result<&'x mut DefRecord, Error> {
+    let place = def_at(definitions, u32::from(graph));
+    place.and_then(|place| build.arena.tail_mut(place)).ok_or_else(|| broken("a definition"))
 }
 
 impl Visitor for Hop<'_, '_, '_, '_> {
@@ -371,17 +364,12 @@ impl Visitor for Hop<'_, '_, '_, '_> {
 
     fn data(&mut self, _: MemberId, _: u64, bytes: &[u8]) -> Result<(), Error> {
         let Self { build, cutter, doc, .. } = self;
-        let result = match doc {
-            Doc::None => return Ok(()),
-            Doc::Definition(document) => cutter.feed(bytes, &mut With { document, build }),
-            Doc::Ucode(document) => cutter.feed(bytes, &mut With { document, build }),
-            Doc::Blocks(document) => cutter.feed(bytes, &mut With { document, build }),
-            Doc::ActInfo(document) => cutter.feed(bytes, &mut With { document, build }),
-            Doc::Npy(head) => {
-                head.feed(bytes);
-                return Ok(());
-            }
-        };
+        if let Doc::Npy(head) = doc {
+            head.feed(bytes);
+            return Ok(());
+        }
+        let Some(document) = doc.document() else { return Ok(()) };
+        let result = cutter.feed(bytes, &mut With { document, build });
         self.outcome(result)
     }
 

@@ -31,9 +31,39 @@ words! {
         RankWorldSize = b"#rank_world_size",
         NumStreams = b"num_streams",
         Fp8ConversionConfig = b"fp8_conversion_config",
-        Name = b"name",
     }
 }
+
+/// A key at the top: of which kind its value must be, what to do with it, the flag that it sets, and the section
+/// where another kind is refused (none: it is passed over).
+struct Top {
+    kind: Option<Kind>,
+    want: Want,
+    flag: u32,
+    section: Option<Section>,
+}
+
+const fn row(kind: Option<Kind>, want: Want, flag: u32, section: Option<Section>) -> Top {
+    Top { kind, want, flag, section }
+}
+
+/// What every [`Key`] is, in their order, apart from what [`DefReader::top`] says of four of them.
+const TOP: &[Top] = &[
+    row(Some(Kind::Object), Want::EnterTable, def_flag::VAR, None),
+    row(Some(Kind::Object), Want::EnterTable, 0, None),
+    row(Some(Kind::Array), Want::Enter, def_flag::REPLICA_GROUPS, None),
+    row(Some(Kind::Array), Want::Enter, def_flag::PAIRS, None),
+    row(Some(Kind::Array), Want::Enter, def_flag::CARVEOUTS, None),
+    row(Some(Kind::Array), Want::Skip, def_flag::DMA, Some(Section::Dma)),
+    row(Some(Kind::Array), Want::Enter, 0, Some(Section::Ucode)),
+    row(Some(Kind::Object), Want::Enter, def_flag::EXT_ISA, Some(Section::Ucode)),
+    row(Some(Kind::Array), Want::Enter, 0, None),
+    row(Some(Kind::Object), Want::Enter, 0, None),
+    row(None, Want::Take, 0, None),
+    row(None, Want::Take, 0, None),
+    row(None, Want::Take, 0, None),
+    row(None, Want::Take, 0, None),
+];
 
 /// State while the document streams by.
 #[derive(Debug)]
@@ -41,7 +71,6 @@ pub(crate) struct DefReader {
     pub(crate) def: DefRecord,
     pub(super) graph: u16,
     seen: u64,
-    pub(super) has_var: bool,
     pub(super) vars: u32,
     pub(super) queues: u32,
     var: VarDraft,
@@ -69,11 +98,10 @@ impl DefReader {
             def: *def,
             graph,
             seen: 0,
-            has_var: false,
             vars: 0,
             queues: 0,
-            var: VarDraft::default(),
-            queue: QueueDraft::default(),
+            var: VarDraft::NEW,
+            queue: QueueDraft::NEW,
             ranks: RanksDraft::default(),
             libraries: LibraryReader::new(graph, 2),
             streams: [Slot::Absent; 2],
@@ -87,20 +115,13 @@ impl DefReader {
     /// Notes a top-level key; false if it is unknown or was met before (the first counts, §3).
     fn first(&mut self, key: &[u8]) -> bool {
         let place = match engine_key(key) {
-            Some((engine, instr)) => {
-                let first = if instr { 21 } else { 20 };
-                engine.index().checked_mul(2).and_then(|n| n.checked_add(first))
-            }
-            None => Key::of(key).place(),
+            Some((engine, instr)) => engine.number().wrapping_mul(2).wrapping_add(20 + u32::from(instr)),
+            None => u32::try_from(Key::of(key).place()).unwrap_or(0),
         };
-        let bit = place.and_then(|place| 1u64.checked_shl(u32::try_from(place).ok()?));
-        match bit {
-            Some(bit) if self.seen & bit == 0 => {
-                self.seen |= bit;
-                true
-            }
-            _ => false,
-        }
+        let bit = 1u64.wrapping_shl(place);
+        let first = self.seen & bit == 0;
+        self.seen |= bit;
+        first
     }
 
     pub(super) fn rank(&self, section: Section) -> Rank {
@@ -117,41 +138,28 @@ impl DefReader {
         if !self.first(key) {
             return Ok(Want::Skip);
         }
-        Ok(match (Key::of(key), kind) {
-            (Key::Var, Kind::Object) => {
-                self.has_var = true;
-                Want::EnterTable
-            }
-            (Key::DmaQueue, Kind::Object) => Want::EnterTable,
-            (Key::DmaQueue, _) => {
+        let word = Key::of(key);
+        match word {
+            Key::ReplicaGroups | Key::SrcTargetPairs => return self.ranks_value(build, key, 0, kind),
+            Key::UcodeLib if kind == Kind::String => return Ok(Want::Take),
+            Key::Other if engine_key(key).is_some() => return Ok(Want::Take),
+            Key::DmaQueue if kind != Kind::Object => {
                 let error = fault(ManifestCode::QueueTable).name(b"(the table)").name2(b"value");
                 build.offer(self.rank(Section::Queues), error);
-                Want::Skip
             }
-            (Key::ReplicaGroups | Key::SrcTargetPairs, _) => return self.ranks_value(build, key, 0, kind),
-            (Key::RuntimeStatebufferReservation, Kind::Array) => {
-                self.flag(def_flag::CARVEOUTS);
-                Want::Enter
+            _ => {}
+        }
+        let Some(Top { kind: due, want, flag, section }) = TOP.get(word.place()) else {
+            return Ok(Want::Skip);
+        };
+        match section {
+            _ if due.is_none_or(|due| due == kind) => {
+                self.flag(*flag);
+                Ok(*want)
             }
-            (Key::Dma, Kind::Array) => {
-                self.flag(def_flag::DMA);
-                Want::Skip
-            }
-            (Key::Dma, _) => self.malformed(build, Section::Dma, key),
-            (Key::UcodeLib, Kind::String) => Want::Take,
-            (Key::UcodeLib, Kind::Array) => Want::Enter,
-            (Key::UcodeLib, _) => self.malformed(build, Section::Ucode, key),
-            (Key::ExtIsaUcodeLibDef, Kind::Object) => {
-                self.flag(def_flag::EXT_ISA);
-                Want::Enter
-            }
-            (Key::ExtIsaUcodeLibDef, _) => self.malformed(build, Section::Ucode, key),
-            (Key::NeffFeatures, Kind::Array) => Want::Enter,
-            (Key::CcStreams, Kind::Object) => Want::Enter,
-            (Key::Version | Key::RankWorldSize | Key::NumStreams | Key::Fp8ConversionConfig, _) => Want::Take,
-            _ if engine_key(key).is_some() => Want::Take,
-            _ => Want::Skip,
-        })
+            Some(section) => Ok(self.malformed(build, *section, key)),
+            None => Ok(Want::Skip),
+        }
     }
 
     fn ranks_value(
@@ -300,10 +308,7 @@ impl DefReader {
         match (Key::of(path.key(0)), path.depth()) {
             (Key::Var, 3) => self.var.taken(build, path.key(2), value),
             (Key::Var, _) => self.var.list_item(build, &mut self.def, value),
-            (Key::DmaQueue, 3) => {
-                self.queue.taken(path.key(2), value);
-                Ok(())
-            }
+            (Key::DmaQueue, 3) => self.queue.taken(build, path.key(2), value),
             (Key::DmaQueue, _) => self.queue.instance(build, &mut self.def, value),
             (Key::ReplicaGroups, _) => self.ranks.rank(build, &mut self.def.groups, value),
             (Key::SrcTargetPairs, _) => self.ranks.rank(build, &mut self.def.pairs, value),
@@ -361,7 +366,6 @@ impl Document for DefReader {
         offset: u64,
     ) -> Result<Want, Error> {
         match path.depth() {
-            0 => Ok(Want::Enter),
             1 => self.top(build, path.key(0), kind),
             _ => self.inner(build, path, kind, offset),
         }

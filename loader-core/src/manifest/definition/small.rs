@@ -2,7 +2,7 @@
 
 use super::super::build::{Build, fault, full, shown};
 use super::super::record::{CarveoutRecord, DefRecord, Fp8Record, def_flag};
-use crate::error::{Error, ManifestCode, Name, Stage};
+use crate::error::{Error, ManifestCode, Stage};
 use crate::json::{self, Element, Repeats, Shape, Type, Unbound};
 use zerocopy::little_endian::{U32, U64};
 
@@ -73,8 +73,7 @@ fn read_carveout(value: Element<'_>) -> Result<CarveoutRecord, Error> {
     let missing = |key: &str| fault(ManifestCode::CarveoutField).name(key.as_bytes()).offset(value.offset());
     let kind = value.get("type").and_then(|field| field.as_text()).ok_or_else(|| missing("type"))?;
     if !kind.is(b"evtaccel") {
-        let shown: Name<32> = shown(kind);
-        return Err(fault(ManifestCode::CarveoutType).name(shown.as_bytes()).offset(value.offset()));
+        return Err(fault(ManifestCode::CarveoutType).name(shown(kind).as_bytes()).offset(value.offset()));
     }
     let field = |key| {
         let field = value.get(key).and_then(|field| field.as_u64());

@@ -3,7 +3,7 @@
 use super::super::block::BlockSource;
 use super::super::block::index::{Indexer, Indexing};
 use super::super::block::walk::{BlockUse, BlockWalk};
-use super::super::build::{Build, Document, Slot, broken, fault, full, number};
+use super::super::build::{Build, Document, Slot, beyond, broken, fault, full, number};
 use super::super::record::{ActSetRecord, DefRecord, EngineRecord, NONE, Text, engine_flag};
 use super::super::verdict::Rank;
 use super::act_info::SETS_MAX;
@@ -32,8 +32,8 @@ words! {
 }
 
 /// The five keys of `dve_tables`, in the order of [`EngineRecord::dve`].
-const TABLES: [&[u8]; 5] =
-    [b"opcode_table", b"control_table", b"control_fast_table", b"control_slow_table", b"datapath_table"];
+const TABLES: [&str; 5] =
+    ["opcode_table", "control_table", "control_fast_table", "control_slow_table", "datapath_table"];
 
 /// State while the document streams by.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl EngineReader {
         Self {
             source,
             def,
-            dir: Text { place: record.definition.place, len: record.dir_len },
+            dir: record.dir(),
             record: record.engines.get(source.slot()).copied().unwrap_or(first),
             indexer: Indexer::new(graph, source, def, Arch::from_number(record.arch.get())),
             walk: BlockWalk::new(),
@@ -71,11 +71,11 @@ impl EngineReader {
     }
 
     fn first(&mut self, key: &[u8]) -> bool {
-        let place = Key::of(key).place();
-        let bit = place.and_then(|place| 1u8.checked_shl(u32::try_from(place).ok()?)).unwrap_or(0);
+        // A key that is not known goes by the eighth bit, and is passed over in any case.
+        let bit = 1u8.wrapping_shl(u32::try_from(Key::of(key).place()).unwrap_or(0));
         let first = self.seen & bit == 0;
         self.seen |= bit;
-        first && bit != 0
+        first
     }
 
     fn is(&self, engine: Engine) -> bool {
@@ -125,8 +125,7 @@ impl EngineReader {
             return Ok(());
         };
         if self.record.act_sets.len() >= SETS_MAX {
-            let error = fault(ManifestCode::LimitExceeded).name(b"activation sets");
-            return Err(error.numbers(0, u64::from(SETS_MAX)));
+            return Err(beyond(b"activation sets", SETS_MAX));
         }
         let none = U32::new(NONE);
         let record = ActSetRecord { name, bkt: none, ctrl: none, profile: none };
@@ -137,7 +136,6 @@ impl EngineReader {
     fn dve_tables(&mut self, build: &mut Build<'_, '_>, value: Element<'_>) -> Result<(), Error> {
         let rank = self.tables();
         for (at, key) in (0u32..).zip(TABLES) {
-            let key = core::str::from_utf8(key).unwrap_or("");
             let Some(value) = value.get(key) else { continue };
             let Some(name) = build.keep_string(value)? else {
                 self.malformed(build, rank.item(at, 0), key.as_bytes());
@@ -172,7 +170,6 @@ impl Document for EngineReader {
             return self.walk.value(&mut used, path, kind, offset);
         }
         Ok(match (path.depth(), Key::of(path.key(0))) {
-            (0, _) => Want::Enter,
             (1, key) => {
                 self.in_dma = key == Key::Dma;
                 self.top(build, path.key(0), kind)
@@ -239,7 +236,7 @@ impl Document for EngineReader {
         }
         self.record.blocks = self.indexer.blocks;
         self.record.transfers = U32::new(self.indexer.transfers);
-        let def = build.arena.tail_slice_mut::<DefRecord>(self.def, 1).and_then(|all| all.first_mut());
+        let def = build.arena.tail_mut::<DefRecord>(self.def);
         let slot = def.and_then(|def| def.engines.get_mut(self.source.slot()));
         *slot.ok_or_else(|| broken("a definition's record"))? = self.record;
         Ok(())

@@ -182,7 +182,6 @@ impl Document for GraphReader {
         _: u64,
     ) -> Result<Want, Error> {
         Ok(match (path.depth(), Key::of(path.key(0))) {
-            (0, _) => Want::Enter,
             (1, word @ (Key::Nodes | Key::ArgNodes | Key::Heads | Key::NodeRowPtr | Key::Attrs)) => {
                 self.top(path.key(0), word, kind)
             }
@@ -262,9 +261,5 @@ impl Document for GraphReader {
             (4, Key::Attrs) => self.end_shape(build),
             _ => Ok(()),
         }
-    }
-
-    fn finish(&mut self, _: &mut Build<'_, '_>) -> Result<(), Error> {
-        Ok(())
     }
 }

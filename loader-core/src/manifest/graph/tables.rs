@@ -7,7 +7,7 @@ use crate::manifest::build::{Build, Slot, broken, fault, full};
 use crate::manifest::dtype;
 use crate::manifest::graph::TENSOR_DIMS;
 use crate::manifest::record::{TensorRecord, Text};
-use crate::manifest::sort::sorted_indices;
+use crate::manifest::sort::{by_name, index};
 use crate::manifest::table::Table;
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -304,40 +304,27 @@ impl Graph {
 }
 
 /// The tensors by name; of several with one name the last stays (an ordered map's insert).
+#[inline(never)]
 fn sorted(build: &mut Build<'_, '_>, tensors: &Table) -> Result<List, Error> {
     let count = tensors.len();
-    let order = sorted_indices(build.arena, count, |tail, a, b| {
-        let name = |at| tensors.get::<TensorRecord>(tail, at).map_or(&[][..], |tensor| tensor.name.get(tail));
-        name(a).cmp(name(b))
-    });
-    let order = order.map_err(full)?;
+    let order = by_name::<TensorRecord>(build.arena, tensors).map_err(full)?;
     let length = usize::try_from(count).unwrap_or(usize::MAX);
-    let mut kept = Table::EMPTY;
-    for at in 0..length {
+    let place = build.arena.alloc_tail::<TensorRecord>(length).map_err(full)?;
+    let mut kept = 0usize;
+    for at in 0..count {
         let tail = build.arena.tail();
-        let tensor = |at: usize| {
-            let index = tail.slice::<U32>(order, length)?.get(at)?;
-            tensors.get::<TensorRecord>(tail, index.get()).copied()
-        };
-        let (this, next) = (tensor(at), tensor(at.saturating_add(1)));
-        let replaced = next.zip(this).is_some_and(|(next, this)| next.name.get(tail) == this.name.get(tail));
-        if let Some(this) = this.filter(|_| !replaced) {
-            kept.push(build.arena, this).map_err(full)?;
+        let this = index(tail, order, count, at).ok_or_else(|| broken("a tensor"))?;
+        let next = index(tail, order, count, at.saturating_add(1));
+        let name = |at| tensors.name::<TensorRecord>(tail, at);
+        if next.is_some_and(|next| name(next) == name(this)) {
+            continue;
         }
-    }
-    flat(build, &kept)
-}
-
-/// The table as one array.
-fn flat(build: &mut Build<'_, '_>, kept: &Table) -> Result<List, Error> {
-    let count = usize::try_from(kept.len()).unwrap_or(usize::MAX);
-    let place = build.arena.alloc_tail::<TensorRecord>(count).map_err(full)?;
-    for (at, index) in (0..count).zip(0..) {
-        let tensor = kept.get::<TensorRecord>(build.arena.tail(), index).copied();
-        let slot = build.arena.tail_slice_mut::<TensorRecord>(place, count).and_then(|all| all.get_mut(at));
-        if let (Some(slot), Some(tensor)) = (slot, tensor) {
+        let tensor = *tensors.get::<TensorRecord>(tail, this).ok_or_else(|| broken("a tensor"))?;
+        let slots = build.arena.tail_slice_mut::<TensorRecord>(place, length);
+        if let Some(slot) = slots.and_then(|slots| slots.get_mut(kept)) {
             *slot = tensor;
         }
+        kept = kept.saturating_add(1);
     }
-    Ok(List { place, count: kept.len() })
+    Ok(List { place, count: u32::try_from(kept).unwrap_or(count) })
 }

@@ -25,7 +25,7 @@ fn sorts_every_permutation_of_small_arrays() {
 fn equal_keys_keep_their_order() {
     let mut memory = vec![0u8; 4096];
     let mut arena = Arena::new(&mut memory).unwrap();
-    let place = sorted_indices(&mut arena, 10, |_, a, b| (a % 3).cmp(&(b % 3))).unwrap();
+    let place = sorted_indices(&mut arena, 10, &mut |_, a, b| (a % 3).cmp(&(b % 3))).unwrap();
     let tail = arena.seal_tail();
     let order: Vec<u32> = tail.slice::<U32>(place, 10).unwrap().iter().map(|n| n.get()).collect();
     assert_eq!(order, [0, 3, 6, 9, 1, 4, 7, 2, 5, 8]);
