@@ -295,6 +295,7 @@ impl<'m> Arena<'m> {
 
     /// The unsealed tail as it stands.
     #[must_use]
+    #[cfg_attr(small, inline(never))]
     pub fn tail(&self) -> Tail<'_> {
         let start = self.mem.len().saturating_sub(self.tail);
         Tail::new(self.mem.get(start..).unwrap_or(&[]))

@@ -1,8 +1,9 @@
 //! What every reader of S2 works with: the arena, the member table, the rules, the verdict.
 
 use super::record::Text;
+use super::table::Table;
 use super::verdict::{Rank, Verdict};
-use crate::arena::{Arena, ArenaFull};
+use crate::arena::{Arena, ArenaFull, Record, TailRef};
 use crate::container::{Member, MemberTable};
 use crate::error::{Error, Held, ManifestCode, Name, Stage, Status};
 use crate::json::{self, Element};
@@ -122,30 +123,62 @@ pub(crate) fn numbers(value: Element<'_>, of: Number, mut out: &mut [u8]) -> Opt
 }
 
 impl<'m> Build<'_, 'm> {
+    /// Appends a record to a table.
+    pub(crate) fn push<T: Record>(&mut self, table: &mut Table, record: &T) -> Result<(), Error> {
+        self.append(table, record.as_bytes())
+    }
+
+    #[cfg_attr(small, inline(never))]
+    fn append(&mut self, table: &mut Table, record: &[u8]) -> Result<(), Error> {
+        table.append(self.arena, record).map(drop).map_err(full)
+    }
+
+    /// Takes zeroed room for records from the tail.
+    pub(crate) fn room<T: Record>(&mut self, count: usize) -> Result<TailRef, Error> {
+        self.room_of(size_of::<T>(), count)
+    }
+
+    #[cfg_attr(small, inline(never))]
+    fn room_of(&mut self, size: usize, count: usize) -> Result<TailRef, Error> {
+        self.arena.alloc_tail::<u8>(size.saturating_mul(count)).map_err(full)
+    }
+
+    /// The bytes of a text in the tail.
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn bytes(&self, text: Text) -> &[u8] {
+        text.get(self.arena.tail())
+    }
+
     /// Copies bytes to the tail.
-    pub(crate) fn keep(&mut self, bytes: &[u8]) -> Result<Text, Error> {
-        Text::keep(self.arena, bytes).map_err(full)
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn keep(&mut self, bytes: &[u8], slot: &mut Text) -> Result<(), Error> {
+        *slot = Text::keep(self.arena, bytes).map_err(full)?;
+        Ok(())
     }
 
     /// Copies a JSON string to the tail, without its escapes.
-    pub(crate) fn keep_text(&mut self, text: json::Text<'_>) -> Result<Text, Error> {
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn keep_text(&mut self, text: json::Text<'_>, slot: &mut Text) -> Result<(), Error> {
         if let Some(plain) = text.plain() {
-            return self.keep(plain);
+            return self.keep(plain, slot);
         }
         let len = text.len();
-        if len == 0 {
-            return Ok(Text::EMPTY);
-        }
-        let place = self.arena.alloc_tail::<u8>(len).map_err(full)?;
-        let slot = self.arena.tail_slice_mut::<u8>(place, len);
-        slot.and_then(|slot| text.unescape(slot)).ok_or_else(|| broken("an unescaped string"))?;
+        // A text with an escape has at least one character.
+        let place = self.room::<u8>(len)?;
+        let bytes = self.arena.tail_slice_mut::<u8>(place, len);
+        bytes.and_then(|bytes| text.unescape(bytes)).ok_or_else(|| broken("an unescaped string"))?;
         let len = u32::try_from(len).map_err(|_| broken("length of a string"))?;
-        Ok(Text { place, len: len.into() })
+        *slot = Text { place, len: len.into() };
+        Ok(())
     }
 
-    /// The same for an element, if it is a string.
-    pub(crate) fn keep_string(&mut self, element: Element<'_>) -> Result<Option<Text>, Error> {
-        element.as_text().map(|text| self.keep_text(text)).transpose()
+    /// The same for an element, if it is a string; else the slot stays as it is.
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn keep_string(&mut self, element: Element<'_>, slot: &mut Text) -> Result<bool, Error> {
+        match element.as_text() {
+            Some(text) => self.keep_text(text, slot).map(|()| true),
+            None => Ok(false),
+        }
     }
 
     /// The member `dir` + `/` + `name`, or `name` alone where `dir` is empty.
@@ -297,6 +330,13 @@ pub(crate) const fn id(number: u32) -> MemberId {
 /// [`check_of`] takes it out, so that a result stays small.
 pub(crate) fn failed(check: u8, error: Error) -> Error {
     error.element(u32::from(check))
+}
+
+/// A fault of the entry of that name, by the number of the check.
+#[cold]
+#[inline(never)]
+pub(crate) fn refused(check: u8, code: ManifestCode, name: &[u8]) -> Error {
+    failed(check, fault(code).name(name))
 }
 
 /// The number that [`failed`] left.

@@ -119,7 +119,7 @@ fn hops<'m, P: Payload<'m>>(
     if !build.policy.tooling() {
         gate::cores(graphs, build.policy.lnc)?;
     }
-    let place = build.arena.alloc_tail::<RootRecord>(1).map_err(full)?;
+    let place = build.room::<RootRecord>(1)?;
     let slot = build.arena.tail_mut::<RootRecord>(place);
     *slot.ok_or_else(|| broken("the root record"))? = root;
     Ok(place)
@@ -210,7 +210,7 @@ fn kelf<'m, P: Payload<'m>>(
     notes: &mut impl Notes,
     root: &mut RootRecord,
 ) -> Result<KelfReader, Error> {
-    let name = root.kelf_name.get(build.arena.tail());
+    let name = build.bytes(root.kelf_name);
     let found = find_in(&build.table, b"", name);
     let member = found.ok_or_else(|| fault(ManifestCode::KelfMissing).name(name))?;
     root.kelf_member = U32::new(member.id.0);
@@ -225,7 +225,7 @@ fn kelf<'m, P: Payload<'m>>(
 fn version(build: &Build<'_, '_>, root: &mut RootRecord, reader: &KelfReader) -> Result<(), Error> {
     let malformed = || fault(ManifestCode::KelfMalformed).name(b"version");
     root.version = reader.said.text(Key::Version).ok_or_else(malformed)?;
-    let text = root.version.get(build.arena.tail());
+    let text = build.bytes(root.version);
     let version = Version::parse(text).ok_or_else(|| fault(ManifestCode::KelfVersion).name(text))?;
     root.major = U32::new(version.major);
     root.minor = U32::new(version.minor);
@@ -242,11 +242,13 @@ fn target(
     reader: &KelfReader,
 ) -> Result<(), Error> {
     let target = match reader.said.text(Key::Target) {
-        None if reader.said.is_wrong(Key::Target) => return Err(fault(ManifestCode::KelfMalformed).name(b"target")),
+        None if reader.said.is_wrong(Key::Target) => {
+            return Err(fault(ManifestCode::KelfMalformed).name(b"target"));
+        }
         None => Target::NeuronCoreV1,
         Some(text) => {
             (root.target, root.target_present) = (text, U32::new(1));
-            let text = text.get(build.arena.tail());
+            let text = build.bytes(text);
             Target::parse(text).ok_or_else(|| fault(ManifestCode::KelfTarget).name(text))?
         }
     };
@@ -302,11 +304,11 @@ fn definitions(
 ) -> Result<TailRef, Error> {
     let count = reader.graphs.len();
     let length = usize::try_from(count).map_err(|_| broken("graphs"))?;
-    let place = build.arena.alloc_tail::<DefRecord>(length).map_err(full)?;
+    let place = build.room::<DefRecord>(length)?;
     for at in 0..count {
         let entry = reader.graphs.get::<GraphEntry>(build.arena.tail(), at);
         let entry = *entry.ok_or_else(|| broken("a graph"))?;
-        let path = entry.definition.get(build.arena.tail());
+        let path = build.bytes(entry.definition);
         let dir_len = path.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
         let member = find_in(&build.table, b"", path);
         if member.is_none() {

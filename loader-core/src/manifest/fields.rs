@@ -82,6 +82,9 @@ pub(crate) trait Keys: Copy {
 
     /// The key with that number.
     fn name(number: usize) -> &'static [u8];
+
+    /// The number of the key that is spelt so; beyond all where there is none.
+    fn place_of(word: &[u8]) -> usize;
 }
 
 /// Declares the keys of an object: `Variant = b"key": Type => field` of the record where it is named.
@@ -104,6 +107,10 @@ macro_rules! fields {
             fn name(number: usize) -> &'static [u8] {
                 Self::nth(number)
             }
+
+            fn place_of(word: &[u8]) -> usize {
+                Self::of(word).place()
+            }
         }
     };
     (@at $record:ty) => { $crate::manifest::fields::NOWHERE };
@@ -115,6 +122,8 @@ pub(crate) use fields;
 
 /// Keys at most.
 const MOST: usize = 16;
+/// Longest key of an object that is read whole.
+const LONGEST: usize = 32;
 /// Values that are remembered for messages.
 const SHOWN: usize = 3;
 
@@ -136,6 +145,15 @@ struct Said {
     values: [u64; MOST],
     /// The values of the first keys that are wrong or not known, for messages.
     shown: [Name<32>; SHOWN],
+}
+
+/// A value that is not what its key's row says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wrong {
+    /// Empty if the value is the object itself, which is none.
+    pub(crate) key: &'static [u8],
+    pub(crate) found: Kind,
+    pub(crate) offset: u64,
 }
 
 /// What an own reader makes of a value.
@@ -203,13 +221,45 @@ impl Said {
 
     /// The same, keeping a string in the tail.
     #[cfg_attr(small, inline(never))]
-    fn keep(&mut self, row: Row, key: usize, build: &mut Build<'_, '_>, value: Element<'_>) -> Result<(), Error> {
+    fn keep(
+        &mut self,
+        row: Row,
+        key: usize,
+        build: &mut Build<'_, '_>,
+        value: Element<'_>,
+    ) -> Result<(), Error> {
         if matches!(row.value, Type::Text) && self.met & bit(key) == 0 {
-            let text = build.keep_string(value)?;
-            self.put(key, Read::or_wrong(text.map(u64_of)));
+            let mut text = Text::EMPTY;
+            let good = build.keep_string(value, &mut text)?;
+            self.put(key, if good { Read::Got(u64_of(text)) } else { Read::Wrong });
         }
         self.take(row, key, value);
         Ok(())
+    }
+
+    /// Takes all keys of an object; what is wrong is the object itself or the value of a key.
+    #[cfg_attr(small, inline(never))]
+    fn object<'e>(
+        &mut self,
+        rows: &[Row],
+        place_of: fn(&[u8]) -> usize,
+        object: Element<'e>,
+        own: &mut dyn FnMut(Element<'_>) -> Option<u64>,
+    ) -> Option<(Option<usize>, Element<'e>)> {
+        let Some(fields) = object.as_fields() else { return Some((None, object)) };
+        for (text, value) in fields {
+            let mut plain = [0u8; LONGEST];
+            let key = text.plain().or_else(|| text.unescape(&mut plain)).map_or(MOST, place_of);
+            let Some(row) = rows.get(key).filter(|_| self.met & bit(key) == 0) else { continue };
+            self.take(*row, key, value);
+            if self.met & bit(key) == 0 {
+                self.put(key, Read::or_wrong(own(value)));
+            }
+            if self.wrong & bit(key) != 0 {
+                return Some((Some(key), value));
+            }
+        }
+        None
     }
 
     fn get(&self, key: usize) -> Option<u64> {
@@ -232,6 +282,13 @@ impl Said {
             }
         }
     }
+}
+
+/// The first of the keys `from` to `to` whose bit is set.
+fn first<K: Keys>(bits: u32, from: K, to: K) -> Option<&'static [u8]> {
+    let upto = |key: usize| bit(key).wrapping_sub(1);
+    let found = bits & (upto(to.number()) | bit(to.number())) & !upto(from.number());
+    (found != 0).then(|| K::name(usize::try_from(found.trailing_zeros()).unwrap_or(usize::MAX)))
 }
 
 fn read_word(words: Words, value: Element<'_>) -> Read {
@@ -360,10 +417,25 @@ impl<K: Keys> Fields<K> {
 
     /// The first of these keys, which follow each other, whose value is of the wrong type or not known.
     pub(crate) fn first_bad(&self, from: K, to: K) -> Option<&'static [u8]> {
-        let upto = |key: usize| bit(key).wrapping_sub(1);
-        let range = (upto(to.number()) | bit(to.number())) & !upto(from.number());
-        let bad = (self.said.wrong | self.said.unknown) & range;
-        (bad != 0).then(|| K::name(usize::try_from(bad.trailing_zeros()).unwrap_or(usize::MAX)))
+        first::<K>(self.said.wrong | self.said.unknown, from, to)
+    }
+
+    /// The first of these keys, which follow each other, that was not met.
+    pub(crate) fn first_absent(&self, from: K, to: K) -> Option<&'static [u8]> {
+        first::<K>(!self.said.met, from, to)
+    }
+
+    /// Takes all keys of an object; `own` reads what only it can read. Returns the first value that is wrong.
+    pub(crate) fn object(
+        &mut self,
+        object: Element<'_>,
+        own: &mut dyn FnMut(Element<'_>) -> Option<u64>,
+    ) -> Option<Wrong> {
+        self.said.object(K::ROWS, K::place_of, object, own).map(|(key, at)| Wrong {
+            key: key.map_or(&[], K::name),
+            found: at.kind(),
+            offset: at.offset(),
+        })
     }
 
     /// See [`Said::place`].

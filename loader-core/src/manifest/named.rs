@@ -121,7 +121,7 @@ fn ucode(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefReco
     match build.find(dir, name).or_else(|| build.find(Text::EMPTY, name)) {
         Some(member) => wants.push(build, Want::new(member.id.0, graph, kind::UCODE, 0, 0)),
         None => {
-            let error = fault(ManifestCode::UcodeManifest).name(name.get(build.arena.tail()));
+            let error = fault(ManifestCode::UcodeManifest).name(build.bytes(name));
             build.offer(Rank::new(graph, Section::Ucode), error);
             Ok(())
         }
@@ -150,7 +150,7 @@ fn engines(
             continue;
         }
         let Some(member) = build.find(dir, record.file) else {
-            let section = Section::Engine(u8::try_from(engine.index()).unwrap_or(0));
+            let section = Section::Engine(engine);
             let error = build.missing(ManifestCode::EngineMissing, dir, record.file);
             build.offer(Rank::new(graph, section), error);
             continue;
@@ -158,7 +158,7 @@ fn engines(
         set_member(build, definitions, graph, engine, member.id)?;
         wants.push(build, Want::new(member.id.0, graph, kind::BLOCKS, which, 0))?;
     }
-    if let Some(member) = find_in(&build.table, dir.get(build.arena.tail()), ROSTER) {
+    if let Some(member) = find_in(&build.table, build.bytes(dir), ROSTER) {
         wants.push(build, Want::new(member.id.0, graph, kind::ACT_INFO, 0, 0))?;
     }
     Ok(())
@@ -179,7 +179,7 @@ fn list_rosters(
         let def = def(build, definitions, graph)?;
         let dir = def.dir();
         let name = def.engines.get(Engine::Act.index()).map_or(Text::EMPTY, |act| act.act_info);
-        let usual = name.get(build.arena.tail()) == ROSTER;
+        let usual = build.bytes(name) == ROSTER;
         let member = build.find(dir, name).filter(|_| name.len.get() > 0 && !usual);
         let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
         if let Some(member) = member {

@@ -57,6 +57,7 @@ impl Table {
     }
 
     /// Appends a record and returns its index.
+    #[cfg(test)]
     pub(crate) fn push<T: Record>(&mut self, arena: &mut Arena<'_>, record: T) -> Result<u32, ArenaFull> {
         self.append(arena, record.as_bytes())
     }
@@ -64,7 +65,7 @@ impl Table {
     /// One copy for all types of records, as for [`Table::find`]; a host's compiler makes one for each.
     #[cfg_attr(small, inline(never))]
     #[cfg_attr(not(small), inline(always))]
-    fn append(&mut self, arena: &mut Arena<'_>, record: &[u8]) -> Result<u32, ArenaFull> {
+    pub(crate) fn append(&mut self, arena: &mut Arena<'_>, record: &[u8]) -> Result<u32, ArenaFull> {
         let full = ArenaFull { needed: usize::MAX, available: arena.available() };
         let index = self.len();
         let (chunk, size, at) = locate(index).ok_or(full)?;

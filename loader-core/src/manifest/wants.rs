@@ -17,7 +17,8 @@ use crate::error::Error;
 use crate::json::{self, Cutter};
 use crate::sort::heap_sort;
 use crate::source::{MemberId, Payload, Visitor};
-use zerocopy::little_endian::{U16, U32, U64};
+use zerocopy::big_endian::{U16, U32};
+use zerocopy::little_endian::U64;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// What a member is read as. The numbers stand in [`Want::kind`].
@@ -35,6 +36,7 @@ pub(super) mod kind {
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub(super) struct Want {
+    // The order of wants is that of these bytes, so the highest comes first.
     pub(super) member: U32,
     pub(super) graph: U16,
     pub(super) kind: u8,
@@ -49,10 +51,6 @@ impl Want {
         Self { member, graph: U16::new(graph), kind, which, item, done: U32::ZERO }
     }
 
-    fn order(&self) -> (u32, u16, u8, u8, u32) {
-        (self.member.get(), self.graph.get(), self.kind, self.which, self.item.get())
-    }
-
     fn source(&self) -> BlockSource {
         BlockSource::ALL.get(usize::from(self.which)).copied().unwrap_or(BlockSource::Definition)
     }
@@ -65,9 +63,7 @@ impl Want {
             (kind::UCODE, _) => Rank::new(graph, Section::Ucode),
             (kind::NPY, _) => Rank::new(graph, Section::Variables).item(self.item.get(), 11),
             (_, BlockSource::Definition) => Rank::new(graph, Section::Dma),
-            (_, BlockSource::Engine(engine)) => {
-                Rank::new(graph, Section::Engine(u8::try_from(engine.index()).unwrap_or(0)))
-            }
+            (_, BlockSource::Engine(engine)) => Rank::new(graph, Section::Engine(engine)),
         }
     }
 }
@@ -97,7 +93,7 @@ impl Wants {
     /// Puts the list in archive order.
     pub(super) fn sort(&self, build: &mut Build<'_, '_>) {
         if let Some(all) = build.arena.slice_mut::<Want>(self.place) {
-            heap_sort(all, |a, b| a.order().cmp(&b.order()));
+            heap_sort(all, |a, b| a.as_bytes().cmp(b.as_bytes()));
         }
     }
 

@@ -84,12 +84,7 @@ impl EndDraft {
     }
 
     /// Takes the first value of a key; `id` is what a variable's name resolves to.
-    pub(super) fn take(
-        &mut self,
-        key: EndKey,
-        value: Element<'_>,
-        id: impl FnOnce(Text<'_>) -> Option<u32>,
-    ) {
+    pub(super) fn take(&mut self, key: EndKey, value: Element<'_>, id: impl FnOnce(Text<'_>) -> Option<u32>) {
         if self.met(key) {
             return;
         }
@@ -136,12 +131,7 @@ impl EndDraft {
     /// Enters the finished end; `size` is the transfer's own `size`, which old
     /// files have in place of sizes and steps (lowering.md §5.4).
     #[cfg_attr(small, inline(never))]
-    pub(super) fn access(
-        &self,
-        which: EndName,
-        size: Option<u64>,
-        access: &mut Access,
-    ) -> Result<(), Error> {
+    pub(super) fn access(&self, which: EndName, size: Option<u64>, access: &mut Access) -> Result<(), Error> {
         if !self.met(EndKey::Name) {
             let absent = fault(ManifestCode::TransferMalformed).name(which.key(EndKey::Name));
             return Err(self.malformed(which).unwrap_or(absent));

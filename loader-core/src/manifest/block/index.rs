@@ -1,6 +1,6 @@
 //! The block index: what S2 keeps of a `dma` array, and the faults it finds in it.
 
-use super::super::build::{Build, Number, beyond, broken, check_of, failed, fault, full, numbers};
+use super::super::build::{Build, Number, beyond, broken, check_of, failed, fault, numbers};
 use super::super::class::DmaOp;
 use super::super::definition::Definition;
 use super::super::fields::Type::{Flag, Own, Text as Kept, U8 as Byte, U32 as Unsigned};
@@ -67,7 +67,7 @@ impl Indexer {
         match self.source {
             BlockSource::Definition => Rank::new(self.graph, Section::Dma).step(1),
             BlockSource::Engine(engine) => {
-                let section = Section::Engine(u8::try_from(engine.index()).unwrap_or(0));
+                let section = Section::Engine(engine);
                 Rank::new(self.graph, section).step(1)
             }
         }
@@ -124,7 +124,7 @@ impl Indexing<'_, '_, '_> {
         let draft = &mut self.indexer.draft;
         draft.said.put(Key::RemoteSemaphores, Read::or_wrong(count.map(u64::from)));
         let count = usize::try_from(count.unwrap_or(0)).map_err(|_| broken("remote semaphores"))?;
-        draft.remotes = self.build.arena.alloc_tail::<U32>(count).map_err(full)?;
+        draft.remotes = self.build.room::<U32>(count)?;
         if let Some(slots) = self.build.arena.tail_slice_mut::<U32>(draft.remotes, count) {
             numbers(value, Number::U32, slots.as_mut_bytes());
         }
@@ -280,7 +280,7 @@ impl BlockUse for Indexing<'_, '_, '_> {
         }
         self.add_totals(&record).ok_or_else(|| broken("totals"))?;
         let Self { indexer, build } = self;
-        indexer.blocks.push(build.arena, record).map(drop).map_err(full)
+        build.push(&mut indexer.blocks, &record)
     }
 }
 

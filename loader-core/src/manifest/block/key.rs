@@ -101,6 +101,10 @@ impl Keys for OwnKey {
     fn name(number: usize) -> &'static [u8] {
         Word::nth(number.saturating_add(OWN))
     }
+
+    fn place_of(word: &[u8]) -> usize {
+        Word::of(word).place().wrapping_sub(OWN)
+    }
 }
 
 /// Where the keys of the destination and the transfer's own begin among all.

@@ -50,7 +50,7 @@ fn variables(reader: &mut DefReader, build: &mut Build<'_, '_>) -> Result<(), Er
 }
 
 fn no_outputs(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
-    let error = fault(ManifestCode::NoOutputs).name(def.name.get(build.arena.tail()));
+    let error = fault(ManifestCode::NoOutputs).name(build.bytes(def.name));
     build.offer(rank, error);
 }
 
@@ -157,7 +157,7 @@ fn queues(reader: &mut DefReader, build: &mut Build<'_, '_>) -> Result<(), Error
     index_instances(build, def)?;
     let all = def.instances.get().checked_mul(6).and_then(|all| usize::try_from(all).ok());
     let all = all.ok_or_else(|| broken("instances"))?;
-    def.totals = build.arena.alloc_tail::<TotalsRecord>(all).map_err(full)?;
+    def.totals = build.room::<TotalsRecord>(all)?;
     queue_checks(build, def, rank);
     instance_checks(build, def, rank);
     Ok(())
@@ -198,7 +198,7 @@ fn instance_name(tail: Tail<'_>, def: &DefRecord, queue: &QueueRecord, nth: u32)
 #[inline(never)]
 fn index_instances(build: &mut Build<'_, '_>, def: &mut DefRecord) -> Result<(), Error> {
     let length = usize::try_from(def.instances.get()).map_err(|_| broken("instances"))?;
-    def.instance_index = build.arena.alloc_tail::<InstanceRecord>(length).map_err(full)?;
+    def.instance_index = build.room::<InstanceRecord>(length)?;
     let mark = build.arena.mark();
     let list = build.arena.alloc::<InstanceRecord>(length).map_err(full)?;
     if let Some((slots, tail)) = build.arena.slice_mut_and_tail::<InstanceRecord>(list) {
@@ -225,7 +225,9 @@ fn fill_instances(slots: &mut [InstanceRecord], tail: Tail<'_>, def: &DefRecord)
         let record = stored(tail, def, queue).and_then(|at| def.queues.get::<QueueRecord>(tail, at));
         let Some(record) = record else { continue };
         for nth in 0..record.instances.get() {
-            let (Some(name), Some(slot)) = (instance_name(tail, def, record, nth), slots.next()) else { break };
+            let (Some(name), Some(slot)) = (instance_name(tail, def, record, nth), slots.next()) else {
+                break;
+            };
             *slot = InstanceRecord { name, queue: U32::new(queue), instance: U32::new(nth) };
         }
     }

@@ -1,10 +1,10 @@
 //! One `dma_queue` entry: its keys as they come, then the checks of manifests.md §8.3.
 
-use super::super::build::{Build, Number, check_of, failed, fault, full, numbers, short};
+use super::super::build::{Build, Number, check_of, failed, fault, numbers, refused, short};
 use super::super::class::Role;
 use super::super::fields::Type::{Flag, Own, U32 as Unsigned, Word};
 use super::super::fields::{Fields, Read, Words, fields};
-use super::super::record::{DefRecord, QueueRecord, queue_flag};
+use super::super::record::{DefRecord, QueueRecord, Text, queue_flag};
 use super::super::verdict::{Rank, Section};
 use crate::arch::Arch;
 use crate::error::{Error, ManifestCode};
@@ -60,13 +60,8 @@ pub(super) struct QueueDraft {
 type Failed = Error;
 
 impl QueueDraft {
-    pub(super) const NEW: Self = Self {
-        said: Fields::NONE,
-        semaphores: [U32::ZERO; 32],
-        scratch: None,
-        instance_count: 0,
-        offset: 0,
-    };
+    pub(super) const NEW: Self =
+        Self { said: Fields::NONE, semaphores: [U32::ZERO; 32], scratch: None, instance_count: 0, offset: 0 };
 
     pub(super) fn begin(&mut self, offset: u64) {
         self.said.begin();
@@ -89,12 +84,13 @@ impl QueueDraft {
         def: &mut DefRecord,
         item: Element<'_>,
     ) -> Result<(), Error> {
-        let Some(name) = build.keep_string(item)? else {
+        let mut name = Text::EMPTY;
+        if !build.keep_string(item, &mut name)? {
             self.said.spoil(Key::QueueInstances);
             return Ok(());
-        };
+        }
         self.instance_count = self.instance_count.saturating_add(1);
-        def.instance_names.push(build.arena, name).map(drop).map_err(full)
+        build.push(&mut def.instance_names, &name)
     }
 
     pub(super) fn taken(
@@ -149,8 +145,8 @@ impl QueueDraft {
         let mut record = QueueRecord::new_zeroed();
         match self.check(name, &mut record) {
             Ok(()) if def.queues.len() < SETS_MAX => {
-                record.name = build.keep(name)?;
-                def.queues.push(build.arena, record).map(drop).map_err(full)
+                build.keep(name, &mut record.name)?;
+                build.push(&mut def.queues, &record)
             }
             // One too many is refused after the table; see `finish`.
             Ok(()) => Ok(()),
@@ -181,13 +177,11 @@ impl QueueDraft {
             return Err(failed(3, error.numbers(u64::from(queues), u64::from(QUEUES_MAX))));
         }
         if let Some(kind) = role.without_instances().filter(|_| !said.is_absent(Key::QueueInstances)) {
-            let error = fault(ManifestCode::QueueInstances).name(name);
-            return Err(failed(4, error.name2(kind.as_bytes())));
+            return Err(refused(4, ManifestCode::QueueInstances, name).name2(kind.as_bytes()));
         }
         self.semaphores(name, record)?;
         if role == Role::ActLoad && queues != 1 {
-            let error = fault(ManifestCode::QueueActLoad).name(name);
-            return Err(failed(6, error.numbers(u64::from(queues), 1)));
+            return Err(refused(6, ManifestCode::QueueActLoad, name).numbers(u64::from(queues), 1));
         }
         if let Some(key) = said.first_bad(Key::QueueInstances, Key::FabricPath) {
             return Err(malformed(7, name, key));
@@ -205,10 +199,9 @@ impl QueueDraft {
             return Ok(*role);
         }
         if self.said.is_unknown(Key::Type) {
-            let error = fault(ManifestCode::QueueRole).name(name);
-            return Err(failed(1, error.name2(short(self.said.shown(Key::Type)))));
+            return Err(refused(1, ManifestCode::QueueRole, name).name2(short(self.said.shown(Key::Type))));
         }
-        Err(failed(0, fault(ManifestCode::QueueType).name(name)))
+        Err(refused(0, ManifestCode::QueueType, name))
     }
 
     /// `semaphore_set`, else the one `semaphore`.
@@ -222,8 +215,8 @@ impl QueueDraft {
             let count = said.u32(Key::SemaphoreSet);
             record.semaphore_count = U32::new(count);
             if count > SEMAPHORES_MAX {
-                let error = fault(ManifestCode::QueueSemaphores).name(name);
-                return Err(failed(5, error.numbers(u64::from(count), u64::from(SEMAPHORES_MAX))));
+                return Err(refused(5, ManifestCode::QueueSemaphores, name)
+                    .numbers(u64::from(count), u64::from(SEMAPHORES_MAX)));
             }
         } else if said.is_wrong(Key::Semaphore) {
             return Err(malformed(5, name, Key::Semaphore.word()));
@@ -254,5 +247,5 @@ impl QueueDraft {
 
 /// Names the key; the long one by its first 16 bytes, which is what there is room for.
 fn malformed(row: u8, name: &[u8], key: &[u8]) -> Failed {
-    failed(row, fault(ManifestCode::QueueTable).name(name).name2(short(key)))
+    refused(row, ManifestCode::QueueTable, name).name2(short(key))
 }

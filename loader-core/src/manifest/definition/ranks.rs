@@ -1,6 +1,6 @@
 //! Reading `replica_groups` and `src_target_pairs`: counts and ranks, as they come.
 
-use super::super::build::{Build, beyond, broken, full};
+use super::super::build::{Build, beyond, broken};
 use super::super::table::Table;
 use crate::error::Error;
 use crate::json::{Element, Kind, Want};
@@ -81,5 +81,7 @@ fn push(build: &mut Build<'_, '_>, table: &mut Table, word: u32) -> Result<u32, 
     if table.len() >= build.limits.collective_elements {
         return Err(beyond(b"groups and ranks", build.limits.collective_elements));
     }
-    table.push(build.arena, U32::new(word)).map_err(full)
+    let at = table.len();
+    build.push(table, &U32::new(word))?;
+    Ok(at)
 }

@@ -1,7 +1,7 @@
 //! Reading `def.json`: which key goes to whom (manifests.md §6).
 
-use super::super::build::{Build, Document, Slot, fault, full};
-use super::super::record::{DefRecord, Text, def_flag};
+use super::super::build::{Build, Document, Slot, fault};
+use super::super::record::{DefRecord, FunctionRecord, Text, def_flag, engine_flag};
 use super::super::verdict::{Rank, Section};
 use super::queues::QueueDraft;
 use super::ranks::RanksDraft;
@@ -12,6 +12,7 @@ use crate::arch::Engine;
 use crate::error::{Error, ManifestCode};
 use crate::json::{Element, Kind, Path, Want};
 use crate::words::words;
+use zerocopy::FromZeros;
 use zerocopy::little_endian::U64;
 
 words! {
@@ -246,7 +247,9 @@ impl DefReader {
     /// A whole top-level value.
     fn top_taken(&mut self, build: &mut Build<'_, '_>, key: &[u8], value: Element<'_>) -> Result<(), Error> {
         match Key::of(key) {
-            Key::Version => self.def.version = build.keep_string(value)?.unwrap_or(Text::EMPTY),
+            Key::Version => {
+                build.keep_string(value, &mut self.def.version)?;
+            }
             Key::RankWorldSize => match value.as_u64() {
                 Some(size) => {
                     self.flag(def_flag::WORLD_SIZE);
@@ -257,7 +260,9 @@ impl DefReader {
                 }
             },
             Key::NumStreams => self.streams(0, value),
-            Key::UcodeLib => self.def.ucode_manifest = build.keep_string(value)?.unwrap_or(Text::EMPTY),
+            Key::UcodeLib => {
+                build.keep_string(value, &mut self.def.ucode_manifest)?;
+            }
             Key::Fp8ConversionConfig => {
                 if let Err(error) = small::fp8(&mut self.def, value) {
                     build.offer(self.rank(Section::Fp8), error);
@@ -281,19 +286,12 @@ impl DefReader {
         value: Element<'_>,
     ) -> Result<(), Error> {
         let Some((engine, instr)) = engine_key(key) else { return Ok(()) };
-        let text = build.keep_string(value)?;
         let Some(record) = self.def.engines.get_mut(engine.index()) else { return Ok(()) };
-        match text {
-            Some(text) if instr => record.fallback = text,
-            Some(text) => {
-                record.file = text;
-                record.flags |= super::super::record::engine_flag::NAMED;
-            }
-            None if instr => {}
-            None => {
-                let section = Section::Engine(u8::try_from(engine.index()).unwrap_or(0));
-                self.malformed(build, section, key);
-            }
+        let text = build.keep_string(value, if instr { &mut record.fallback } else { &mut record.file })?;
+        if text && !instr {
+            record.flags |= engine_flag::NAMED;
+        } else if !text && !instr {
+            self.malformed(build, Section::Engine(engine), key);
         }
         Ok(())
     }
@@ -324,22 +322,24 @@ impl DefReader {
                 self.streams(1, value);
                 Ok(())
             }
-            (Key::NeffFeatures, _) => match build.keep_string(value)? {
-                Some(name) => self.def.features.push(build.arena, name).map(drop).map_err(full),
-                None => Ok(()),
-            },
+            (Key::NeffFeatures, _) => {
+                let mut name = Text::EMPTY;
+                if build.keep_string(value, &mut name)? {
+                    build.push(&mut self.def.features, &name)?;
+                }
+                Ok(())
+            }
             (_, _) => self.carveout(build, path, value),
         }
     }
 
     fn ext_isa(&mut self, build: &mut Build<'_, '_>, value: Element<'_>) -> Result<(), Error> {
-        match function(build, value)? {
-            Some(record) => self.def.ext_isa.push(build.arena, record).map(drop).map_err(full),
-            None => {
-                build.offer(self.rank(Section::DefaultLibrary), fault(ManifestCode::UcodeFunction));
-                Ok(())
-            }
+        let mut record = FunctionRecord::new_zeroed();
+        if function(build, value, &mut record)? {
+            return build.push(&mut self.def.ext_isa, &record);
         }
+        build.offer(self.rank(Section::DefaultLibrary), fault(ManifestCode::UcodeFunction));
+        Ok(())
     }
 
     fn carveout(

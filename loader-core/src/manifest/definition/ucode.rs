@@ -1,16 +1,16 @@
 //! Ucode libraries (manifests.md §11): in `def.json` itself, or in the member that it names.
 
-use super::super::build::{Build, Document, beyond, fault, full, number as number_of};
+use super::super::build::{Build, Document, beyond, fault, number as number_of};
 use super::super::fields::Type::{Flag, I32, Own, Text as Kept, U32 as Unsigned};
 use super::super::fields::{Fields, fields};
 use super::super::kelf::decimal;
-use super::super::record::{DefRecord, FunctionRecord, LibraryRecord, NONE, Text};
+use super::super::record::{DefRecord, FunctionRecord, LibraryRecord, NONE};
 use super::super::table::Table;
 use super::super::verdict::{Rank, Section};
 use crate::error::{Error, ManifestCode};
 use crate::json::{Element, Kind, Path, Want};
 use zerocopy::FromZeros;
-use zerocopy::little_endian::{self, U32};
+use zerocopy::little_endian::U32;
 
 /// Major version of the reference's own ucode, 1.21.1.0 (manifests.md §11.2, Confirmed).
 const UCODE_MAJOR: u32 = 1;
@@ -27,25 +27,32 @@ pub(crate) struct LibraryReader {
     functions: u32,
 }
 
-/// One `{name, opcode, sub_opcode}`; `None` is E347.
+fields! {
+    /// Keys of a function.
+    FunctionKey for FunctionRecord {
+        Name = b"name": Own,
+        Opcode = b"opcode": I32 => opcode,
+        SubOpcode = b"sub_opcode": I32 => sub_opcode,
+    }
+}
+
+/// One `{name, opcode, sub_opcode}`; false is E347.
+#[inline(never)]
 pub(crate) fn function(
     build: &mut Build<'_, '_>,
     value: Element<'_>,
-) -> Result<Option<FunctionRecord>, Error> {
-    let part = |key| value.get(key).map(Element::as_i32);
-    let (Some(Some(opcode)), sub @ (None | Some(Some(_)))) = (part("opcode"), part("sub_opcode")) else {
-        return Ok(None);
-    };
-    let sub_opcode = sub.flatten();
-    let name = match value.get("name") {
-        Some(name) => build.keep_string(name)?,
-        None => Some(Text::EMPTY),
-    };
-    Ok(name.map(|name| FunctionRecord {
-        name,
-        opcode: little_endian::I32::new(opcode),
-        sub_opcode: little_endian::I32::new(sub_opcode.unwrap_or(0)),
-    }))
+    record: &mut FunctionRecord,
+) -> Result<bool, Error> {
+    let mut said = Fields::<FunctionKey>::NONE;
+    let wrong = said.object(value, &mut |name| name.as_text().map(|_| 0));
+    if wrong.is_some() || !said.has(FunctionKey::Opcode) {
+        return Ok(false);
+    }
+    said.place(record);
+    match value.get("name") {
+        Some(name) => build.keep_string(name, &mut record.name),
+        None => Ok(true),
+    }
 }
 
 fields! {
@@ -105,14 +112,13 @@ impl LibraryReader {
         if key != Key::Functions {
             return self.said.take(build, key, value);
         }
-        match function(build, value)? {
-            Some(record) => {
-                self.functions = self.functions.saturating_add(1);
-                functions.push(build.arena, record).map_err(full)?;
-            }
-            None => self.said.spoil(key),
+        let mut record = FunctionRecord::new_zeroed();
+        if !function(build, value, &mut record)? {
+            self.said.spoil(key);
+            return Ok(());
         }
-        Ok(())
+        self.functions = self.functions.saturating_add(1);
+        build.push(functions, &record)
     }
 
     /// A container of the list ended.
@@ -135,16 +141,11 @@ impl LibraryReader {
         if ordinal >= LIBRARIES_MAX {
             return Err(beyond(b"ucode libraries", LIBRARIES_MAX));
         }
-        def.libraries.push(build.arena, record).map(drop).map_err(full)
+        build.push(&mut def.libraries, &record)
     }
 
     #[inline(never)]
-    fn check(
-        &self,
-        build: &Build<'_, '_>,
-        def: &DefRecord,
-        record: &mut LibraryRecord,
-    ) -> Result<(), Error> {
+    fn check(&self, build: &Build<'_, '_>, def: &DefRecord, record: &mut LibraryRecord) -> Result<(), Error> {
         let said = &self.said;
         said.place(record);
         if !said.has(Key::Library) {
@@ -233,5 +234,4 @@ impl Document for UcodeReader {
     fn leave(&mut self, build: &mut Build<'_, '_>, path: &Path<'_>, _: u32) -> Result<(), Error> {
         if path.depth() == 0 { Ok(()) } else { self.reader.leave(build, &mut self.def, path) }
     }
-
 }

@@ -1,7 +1,7 @@
 //! One `var` entry: its keys as they come, then the checks in the spec's order (manifests.md §7.4).
 
 use super::super::build::{
-    Build, Number, beyond, broken, check_of, failed, fault, full, number, numbers, short,
+    Build, Number, beyond, broken, check_of, failed, fault, number, numbers, refused, short,
 };
 use super::super::class::{Backing, VarClass};
 use super::super::fields::Type::{I32, Own, Text as Kept, U32 as Unsigned, U64 as Long, Word};
@@ -88,7 +88,7 @@ impl VarDraft {
             return Err(beyond(b"elements of a list", build.limits.list_elements));
         }
         self.list_len = self.list_len.wrapping_add(1);
-        def.lists.push(build.arena, U32::new(id)).map(drop).map_err(full)
+        build.push(&mut def.lists, &U32::new(id))
     }
 
     /// The value of a key of the entry.
@@ -144,28 +144,26 @@ impl VarDraft {
         name: &[u8],
         record: &mut VarRecord,
     ) -> Result<VarClass, Failed> {
-        let wrong = |row: u8, code: ManifestCode| failed(row, fault(code).name(name));
         let said = &self.said;
         if said.is_absent(Key::Type) || said.is_wrong(Key::Type) {
-            return Err(wrong(1, ManifestCode::VarType));
+            return Err(refused(1, ManifestCode::VarType, name));
         }
         if !said.has(Key::VarId) {
-            return Err(wrong(2, ManifestCode::VarId));
+            return Err(refused(2, ManifestCode::VarId, name));
         }
         said.place(record);
         let class = self.class(build, name, record)?;
         record.class = u8::try_from(class.record_type()).unwrap_or(0);
         self.alignment(name, record)?;
         if class.needs_size() && !said.has(Key::Size) {
-            return Err(wrong(5, ManifestCode::VarSize));
+            return Err(refused(5, ManifestCode::VarSize, name));
         }
         self.typed(5, Key::Size, name)?;
         if class == VarClass::Pointer && record.size.get() != 8 {
-            let error = fault(ManifestCode::PointerSize).name(name);
-            return Err(failed(6, error.numbers(record.size.get(), 8)));
+            return Err(refused(6, ManifestCode::PointerSize, name).numbers(record.size.get(), 8));
         }
         if is_list(class) && !said.has(Key::List) {
-            return Err(wrong(7, ManifestCode::VarList));
+            return Err(refused(7, ManifestCode::VarList, name));
         }
         self.words(build, def, class, record)?;
         self.print(name, record)?;
@@ -184,12 +182,7 @@ impl VarDraft {
         if good { Ok(()) } else { Err(malformed(row, key, name)) }
     }
 
-    fn class(
-        &self,
-        build: &Build<'_, '_>,
-        name: &[u8],
-        record: &mut VarRecord,
-    ) -> Result<VarClass, Failed> {
+    fn class(&self, build: &Build<'_, '_>, name: &[u8], record: &mut VarRecord) -> Result<VarClass, Failed> {
         let word = self.said.get(Key::Type).and_then(|word| usize::try_from(word).ok());
         if let Some(class) = word.and_then(|word| VarClass::ALL.get(word)) {
             return Ok(*class);
@@ -203,7 +196,7 @@ impl VarDraft {
             }
             area => {
                 let shown = area.map_or(self.said.shown(Key::Type), |area| area.name().as_bytes());
-                Err(failed(3, fault(ManifestCode::VarClassUnknown).name(name).name2(short(shown))))
+                Err(refused(3, ManifestCode::VarClassUnknown, name).name2(short(shown)))
             }
         }
     }
@@ -212,7 +205,7 @@ impl VarDraft {
         self.typed(4, Key::Alignment, name)?;
         let alignment = self.said.get(Key::Alignment).unwrap_or(0);
         if alignment & alignment.wrapping_sub(1) != 0 {
-            return Err(failed(4, fault(ManifestCode::VarAlignment).name(name).numbers(alignment, 0)));
+            return Err(refused(4, ManifestCode::VarAlignment, name).numbers(alignment, 0));
         }
         let narrow = u32::try_from(alignment).map_err(|_| malformed(4, Key::Alignment, name))?;
         record.alignment = U32::new(narrow);
@@ -261,7 +254,7 @@ impl VarDraft {
         self.typed(10, Key::Shape, name)?;
         let rank = said.get(Key::Shape).unwrap_or(0);
         if rank > wide(SHAPE_MAX) {
-            return Err(failed(10, fault(ManifestCode::PrintShape).name(name).numbers(rank, wide(SHAPE_MAX))));
+            return Err(refused(10, ManifestCode::PrintShape, name).numbers(rank, wide(SHAPE_MAX)));
         }
         record.shape_len = small(rank);
         self.typed(10, Key::Prefix, name)?;
@@ -283,7 +276,7 @@ impl VarDraft {
         record.a = U64::new(offset);
         match offset.checked_add(size) {
             Some(_) => Ok(()),
-            None => Err(failed(13, fault(ManifestCode::VarExtent).name(name).numbers(offset, size))),
+            None => Err(refused(13, ManifestCode::VarExtent, name).numbers(offset, size)),
         }
     }
 
@@ -310,10 +303,10 @@ impl VarDraft {
         if def.vars.len() >= build.limits.variables {
             return Err(beyond(b"variables", build.limits.variables));
         }
-        record.name = build.keep(name)?;
+        build.keep(name, &mut record.name)?;
         if record.shape_len > 0 {
             let rank = usize::from(record.shape_len);
-            record.shape = build.arena.alloc_tail::<U64>(rank).map_err(full)?;
+            record.shape = build.room::<U64>(rank)?;
             let slots = build.arena.tail_slice_mut::<U64>(record.shape, rank);
             crate::bytes::copy(slots.ok_or_else(|| broken("a shape"))?, &self.dims);
         }
@@ -325,12 +318,12 @@ impl VarDraft {
         if let Some(count) = count {
             count.set(count.get().wrapping_add(1));
         }
-        def.vars.push(build.arena, *record).map(drop).map_err(full)
+        build.push(&mut def.vars, record)
     }
 }
 
 fn malformed(row: u8, key: Key, name: &[u8]) -> Failed {
-    failed(row, fault(ManifestCode::VarMalformed).name(name).name2(key.word()))
+    refused(row, ManifestCode::VarMalformed, name).name2(key.word())
 }
 
 fn is_list(class: VarClass) -> bool {

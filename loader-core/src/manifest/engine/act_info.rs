@@ -1,6 +1,6 @@
 //! `act_info.json`: which files an activation set has (manifests.md §13.4).
 
-use super::super::build::{Build, Document, full};
+use super::super::build::{Build, Document};
 use super::super::fields::{Fields, Type, fields};
 use super::super::record::ActInfoRecord;
 use super::super::table::Table;
@@ -57,6 +57,6 @@ impl Document for ActInfoReader {
         }
         let mut record = ActInfoRecord::new_zeroed();
         self.said.place(&mut record);
-        self.sets.push(build.arena, record).map(drop).map_err(full)
+        build.push(&mut self.sets, &record)
     }
 }

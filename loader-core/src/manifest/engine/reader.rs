@@ -3,7 +3,7 @@
 use super::super::block::BlockSource;
 use super::super::block::index::{Indexer, Indexing};
 use super::super::block::walk::{BlockUse, BlockWalk};
-use super::super::build::{Build, Document, Slot, beyond, broken, fault, full, number};
+use super::super::build::{Build, Document, Slot, beyond, broken, fault, number};
 use super::super::record::{ActSetRecord, DefRecord, EngineRecord, NONE, Text, engine_flag};
 use super::super::verdict::Rank;
 use super::act_info::SETS_MAX;
@@ -47,7 +47,7 @@ pub(crate) struct EngineReader {
     /// The key at the top whose value is being read is `dma`.
     in_dma: bool,
     seen: u8,
-    instr: Slot<Text>,
+    has_instr: bool,
     act_semaphore: Slot<u32>,
 }
 
@@ -65,7 +65,7 @@ impl EngineReader {
             walk: BlockWalk::new(),
             in_dma: false,
             seen: 0,
-            instr: Slot::Absent,
+            has_instr: false,
             act_semaphore: Slot::Absent,
         }
     }
@@ -120,16 +120,16 @@ impl EngineReader {
     }
 
     fn act_set(&mut self, build: &mut Build<'_, '_>, value: Element<'_>) -> Result<(), Error> {
-        let Some(name) = build.keep_string(value)? else {
+        let none = U32::new(NONE);
+        let mut record = ActSetRecord { name: Text::EMPTY, bkt: none, ctrl: none, profile: none };
+        if !build.keep_string(value, &mut record.name)? {
             self.malformed(build, self.tables(), b"activation_function_sets");
             return Ok(());
-        };
+        }
         if self.record.act_sets.len() >= SETS_MAX {
             return Err(beyond(b"activation sets", SETS_MAX));
         }
-        let none = U32::new(NONE);
-        let record = ActSetRecord { name, bkt: none, ctrl: none, profile: none };
-        self.record.act_sets.push(build.arena, record).map(drop).map_err(full)
+        build.push(&mut self.record.act_sets, &record)
     }
 
     /// The object with table names.
@@ -137,10 +137,11 @@ impl EngineReader {
         let rank = self.tables();
         for (at, key) in (0u32..).zip(TABLES) {
             let Some(value) = value.get(key) else { continue };
-            let Some(name) = build.keep_string(value)? else {
+            let mut name = Text::EMPTY;
+            if !build.keep_string(value, &mut name)? {
                 self.malformed(build, rank.item(at, 0), key.as_bytes());
                 continue;
-            };
+            }
             let member = number(build.find(self.dir, name));
             if member == NONE {
                 let error = build.missing(ManifestCode::EngineTable, self.dir, name).name2(b"dve");
@@ -191,8 +192,10 @@ impl Document for EngineReader {
             return self.walk.taken(&mut used, path, value);
         }
         match Key::of(path.key(0)) {
-            Key::Instr => self.instr.set(build.keep_string(value)?),
-            Key::ActInfo => self.record.act_info = build.keep_string(value)?.unwrap_or(Text::EMPTY),
+            Key::Instr => self.has_instr = build.keep_string(value, &mut self.record.instr)?,
+            Key::ActInfo => {
+                build.keep_string(value, &mut self.record.act_info)?;
+            }
             Key::ActSemaphore => self.act_semaphore.set(value.as_u32()),
             Key::ActivationFunctionSets => self.act_set(build, value)?,
             _ => self.dve_tables(build, value)?,
@@ -229,8 +232,9 @@ impl Document for EngineReader {
             self.record.flags |= engine_flag::ACT_SEMAPHORE;
             self.record.act_semaphore = U32::new(semaphore);
         }
-        self.record.instr = self.instr.get().unwrap_or(self.record.fallback);
-        if self.instr.get().is_some_and(|instr| instr.len.get() == 0) {
+        if !self.has_instr {
+            self.record.instr = self.record.fallback;
+        } else if self.record.instr.len.get() == 0 {
             let error = build.missing(ManifestCode::BlobMissing, self.dir, Text::EMPTY);
             build.offer(self.tables().step(3), error);
         }

@@ -23,7 +23,7 @@ pub(crate) fn settle(
     for engine in Engine::ALL {
         let def = *build.arena.tail().get::<DefRecord>(place).ok_or_else(|| broken("a definition"))?;
         let mut record = *def.engines.get(engine.index()).ok_or_else(|| broken("an engine"))?;
-        let section = Section::Engine(u8::try_from(engine.index()).unwrap_or(0));
+        let section = Section::Engine(engine);
         let rank = Rank::new(graph, section);
         if build.verdict.settled_before(rank) {
             return Ok(());
@@ -54,7 +54,7 @@ fn blob(
         record.flags |= engine_flag::PLACEHOLDER;
         record.instr = Text::EMPTY;
         let note = Error::new(Stage::Manifest, ManifestCode::EnginePlaceholder);
-        let note = note.name(engine.key().as_bytes()).name2(def.name.get(build.arena.tail()));
+        let note = note.name(engine.key().as_bytes()).name2(build.bytes(def.name));
         notes.note(build.placed(note));
         return;
     }

@@ -212,7 +212,7 @@ impl Graph {
             let name = Self::node_name(self.node(build, node)?)?;
             let eid = self.entry(build, node)?;
             let tensor = self.describe(build, name, eid, notes)?;
-            tensors.push(build.arena, tensor).map_err(full)?;
+            build.push(&mut tensors, &tensor)?;
         }
         sorted(build, &tensors)
     }
@@ -228,7 +228,7 @@ impl Graph {
             }
             let (name, eid) = self.head(build, head)?;
             let tensor = self.describe(build, name, eid, notes)?;
-            tensors.push(build.arena, tensor).map_err(full)?;
+            build.push(&mut tensors, &tensor)?;
         }
         sorted(build, &tensors)
     }
@@ -309,7 +309,7 @@ fn sorted(build: &mut Build<'_, '_>, tensors: &Table) -> Result<List, Error> {
     let count = tensors.len();
     let order = by_name::<TensorRecord>(build.arena, tensors).map_err(full)?;
     let length = usize::try_from(count).unwrap_or(usize::MAX);
-    let place = build.arena.alloc_tail::<TensorRecord>(length).map_err(full)?;
+    let place = build.room::<TensorRecord>(length)?;
     let mut kept = 0usize;
     for at in 0..count {
         let tail = build.arena.tail();

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::json::{Element, Kind, Path, Want};
-use crate::manifest::build::{Build, Document, full};
+use crate::manifest::build::{Build, Document};
 use crate::manifest::fields::{Fields, Type, fields};
 use crate::manifest::record::Text;
 use crate::manifest::table::{Named, Table};
@@ -59,7 +59,7 @@ impl KelfReader {
         let whole = self.graph.has(GraphKey::Name) && self.graph.has(GraphKey::Definition);
         entry.bad = U32::new(u32::from(!whole));
         self.graph.begin();
-        self.graphs.push(build.arena, entry).map(drop).map_err(full)
+        build.push(&mut self.graphs, &entry)
     }
 }
 
