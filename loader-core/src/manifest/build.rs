@@ -1,6 +1,6 @@
 //! What every reader of S2 works with: the arena, the member table, the rules, the verdict.
 
-use super::record::Text;
+use super::record::{DefRecord, Text, nth};
 use super::table::Table;
 use super::verdict::{Rank, Verdict};
 use crate::arena::{Arena, ArenaFull, Record, TailRef};
@@ -18,6 +18,8 @@ pub(crate) struct Build<'a, 'm> {
     pub(crate) limits: Limits,
     pub(crate) policy: Policy,
     pub(crate) verdict: Verdict,
+    /// The definitions' records in the tail, once the KELF was read.
+    pub(crate) definitions: TailRef,
     /// The document being read, for messages.
     pub(crate) member: Option<MemberId>,
     /// The subgraph being read, for messages.
@@ -78,7 +80,10 @@ impl<T: Copy> Slot<T> {
 /// The first bytes of a string, for messages.
 #[inline(never)]
 pub(crate) fn shown(text: json::Text<'_>) -> Name<32> {
-    text.bytes().collect()
+    // One byte more than there is room for shows that something is left out.
+    let mut bytes = [0u8; 33];
+    let len = text.write(&mut bytes);
+    Name::new(bytes.get(..len).unwrap_or(&bytes))
 }
 
 /// The first bytes of a name, as many as there is room for beside another one.
@@ -123,6 +128,18 @@ pub(crate) fn numbers(value: Element<'_>, of: Number, mut out: &mut [u8]) -> Opt
 }
 
 impl<'m> Build<'_, 'm> {
+    /// The record of subgraph `graph`.
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn def(&self, graph: u32) -> Option<&DefRecord> {
+        self.arena.tail().get(nth::<DefRecord>(self.definitions, graph))
+    }
+
+    /// The same, to write.
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn def_mut(&mut self, graph: u32) -> Option<&mut DefRecord> {
+        self.arena.tail_mut(nth::<DefRecord>(self.definitions, graph))
+    }
+
     /// Appends a record to a table.
     pub(crate) fn push<T: Record>(&mut self, table: &mut Table, record: &T) -> Result<(), Error> {
         self.append(table, record.as_bytes())
@@ -134,13 +151,14 @@ impl<'m> Build<'_, 'm> {
     }
 
     /// Takes zeroed room for records from the tail.
-    pub(crate) fn room<T: Record>(&mut self, count: usize) -> Result<TailRef, Error> {
-        self.room_of(size_of::<T>(), count)
+    pub(crate) fn room<T: Record>(&mut self, count: usize, place: &mut TailRef) -> Result<(), Error> {
+        self.room_of(size_of::<T>(), count, place)
     }
 
     #[cfg_attr(small, inline(never))]
-    fn room_of(&mut self, size: usize, count: usize) -> Result<TailRef, Error> {
-        self.arena.alloc_tail::<u8>(size.saturating_mul(count)).map_err(full)
+    fn room_of(&mut self, size: usize, count: usize, place: &mut TailRef) -> Result<(), Error> {
+        *place = self.arena.alloc_tail::<u8>(size.saturating_mul(count)).map_err(full)?;
+        Ok(())
     }
 
     /// The bytes of a text in the tail.
@@ -164,11 +182,10 @@ impl<'m> Build<'_, 'm> {
         }
         let len = text.len();
         // A text with an escape has at least one character.
-        let place = self.room::<u8>(len)?;
-        let bytes = self.arena.tail_slice_mut::<u8>(place, len);
+        self.room::<u8>(len, &mut slot.place)?;
+        let bytes = self.arena.tail_slice_mut::<u8>(slot.place, len);
         bytes.and_then(|bytes| text.unescape(bytes)).ok_or_else(|| broken("an unescaped string"))?;
-        let len = u32::try_from(len).map_err(|_| broken("length of a string"))?;
-        *slot = Text { place, len: len.into() };
+        slot.len = u32::try_from(len).map_err(|_| broken("length of a string"))?.into();
         Ok(())
     }
 

@@ -4,12 +4,12 @@ use super::build::{Build, Document, With, broken, fault, find_in, full, id, numb
 use super::engine::settle::settle;
 use super::gate;
 use super::graph::reader::GraphReader;
-use super::graph::tables::List;
+use super::graph::tables::{Attr, List};
 use super::kelf::reader::{GraphEntry, KelfReader, Key};
 use super::kelf::{Target, Version};
 use super::link;
 use super::named;
-use super::record::{DefRecord, NONE, RootRecord, def_at};
+use super::record::{DefRecord, NONE, RootRecord};
 use super::verdict::{Rank, Section, Verdict};
 use crate::arch::Arch;
 use crate::arena::{Arena, TailRef};
@@ -75,6 +75,7 @@ fn run_within<'m, P: Payload<'m>>(
         limits: *limits,
         policy: *policy,
         verdict: Verdict::default(),
+        definitions: TailRef::NULL,
         member: None,
         subgraph: None,
         gate: None,
@@ -102,24 +103,24 @@ fn hops<'m, P: Payload<'m>>(
 ) -> Result<TailRef, Error> {
     let mut root = RootRecord::new_zeroed();
     graph(payload, build, cutter, notes, &mut root)?;
-    let entries = kelf(payload, build, cutter, notes, &mut root)?;
-    let definitions = definitions(build, &mut root, &entries)?;
+    let mut reader = KelfReader::new();
+    kelf(payload, build, cutter, notes, &mut root, &mut reader)?;
+    definitions(build, &mut root, &reader)?;
     let graphs = root.definition_count.get();
-    named::read(payload, build, cutter, definitions, graphs)?;
+    named::read(payload, build, cutter, graphs)?;
     for graph in 0..graphs {
-        let place = def_at(definitions, graph).ok_or_else(|| broken("a definition"))?;
         build.subgraph = u8::try_from(graph).ok();
-        let graph = u16::try_from(graph).map_err(|_| broken("a subgraph number"))?;
-        settle(build, notes, graph, place)?;
+        settle(build, notes, u16::try_from(graph).map_err(|_| broken("a subgraph number"))?)?;
     }
     verdict(build)?;
     build.subgraph = None;
-    link::remotes(build, definitions, graphs)?;
+    link::remotes(build, graphs)?;
     build.member = Some(id(root.kelf_member.get()));
     if !build.policy.tooling() {
         gate::cores(graphs, build.policy.lnc)?;
     }
-    let place = build.room::<RootRecord>(1)?;
+    let mut place = TailRef::NULL;
+    build.room::<RootRecord>(1, &mut place)?;
     let slot = build.arena.tail_mut::<RootRecord>(place);
     *slot.ok_or_else(|| broken("the root record"))? = root;
     Ok(place)
@@ -192,13 +193,13 @@ fn graph<'m, P: Payload<'m>>(
     (root.outputs, root.output_count) = (place, U32::new(count));
     root.graph_member = U32::new(member.id.0);
     root.kelf_nodes = U32::new(graph.kelf_nodes);
-    let node = graph.kelf.ok_or_else(|| fault(ManifestCode::KelfNodeMissing))?;
-    root.node_name = node.node;
-    if node.kelf.is_absent() {
-        return Err(fault(ManifestCode::KelfAttrMissing));
-    }
-    root.kelf_name = node.kelf.get().ok_or_else(|| fault(ManifestCode::KelfAttrType))?;
-    Ok(())
+    (root.node_name, root.kelf_name) = (graph.kelf.node, graph.kelf.kelf);
+    Err(fault(match graph.kelf.attr {
+        _ if graph.kelf_nodes == 0 => ManifestCode::KelfNodeMissing,
+        Attr::Absent => ManifestCode::KelfAttrMissing,
+        Attr::Wrong => ManifestCode::KelfAttrType,
+        Attr::Good => return Ok(()),
+    }))
 }
 
 /// Hop 2: the KELF (§5).
@@ -209,22 +210,23 @@ fn kelf<'m, P: Payload<'m>>(
     cutter: &mut Cutter<'_>,
     notes: &mut impl Notes,
     root: &mut RootRecord,
-) -> Result<KelfReader, Error> {
+    reader: &mut KelfReader,
+) -> Result<(), Error> {
     let name = build.bytes(root.kelf_name);
     let found = find_in(&build.table, b"", name);
     let member = found.ok_or_else(|| fault(ManifestCode::KelfMissing).name(name))?;
     root.kelf_member = U32::new(member.id.0);
-    let mut reader = KelfReader::new();
-    read_one(payload, build, cutter, member, &mut reader)?;
-    version(build, root, &reader)?;
-    target(build, notes, root, &reader)?;
-    graphs(build, &reader)?;
-    Ok(reader)
+    read_one(payload, build, cutter, member, reader)?;
+    version(build, root, reader)?;
+    target(build, notes, root, reader)?;
+    graphs(build, reader)
 }
 
 fn version(build: &Build<'_, '_>, root: &mut RootRecord, reader: &KelfReader) -> Result<(), Error> {
-    let malformed = || fault(ManifestCode::KelfMalformed).name(b"version");
-    root.version = reader.said.text(Key::Version).ok_or_else(malformed)?;
+    if !reader.said.has(Key::Version) {
+        return Err(fault(ManifestCode::KelfMalformed).name(b"version"));
+    }
+    root.version = reader.said.text(Key::Version);
     let text = build.bytes(root.version);
     let version = Version::parse(text).ok_or_else(|| fault(ManifestCode::KelfVersion).name(text))?;
     root.major = U32::new(version.major);
@@ -241,14 +243,14 @@ fn target(
     root: &mut RootRecord,
     reader: &KelfReader,
 ) -> Result<(), Error> {
-    let target = match reader.said.text(Key::Target) {
-        None if reader.said.is_wrong(Key::Target) => {
+    let target = match reader.said.has(Key::Target) {
+        false if reader.said.is_wrong(Key::Target) => {
             return Err(fault(ManifestCode::KelfMalformed).name(b"target"));
         }
-        None => Target::NeuronCoreV1,
-        Some(text) => {
-            (root.target, root.target_present) = (text, U32::new(1));
-            let text = build.bytes(text);
+        false => Target::NeuronCoreV1,
+        true => {
+            (root.target, root.target_present) = (reader.said.text(Key::Target), U32::new(1));
+            let text = build.bytes(root.target);
             Target::parse(text).ok_or_else(|| fault(ManifestCode::KelfTarget).name(text))?
         }
     };
@@ -297,14 +299,12 @@ fn graphs(build: &mut Build<'_, '_>, reader: &KelfReader) -> Result<(), Error> {
 
 /// One record for each graph; E301 for those whose member is absent.
 #[inline(never)]
-fn definitions(
-    build: &mut Build<'_, '_>,
-    root: &mut RootRecord,
-    reader: &KelfReader,
-) -> Result<TailRef, Error> {
+fn definitions(build: &mut Build<'_, '_>, root: &mut RootRecord, reader: &KelfReader) -> Result<(), Error> {
     let count = reader.graphs.len();
     let length = usize::try_from(count).map_err(|_| broken("graphs"))?;
-    let place = build.room::<DefRecord>(length)?;
+    let mut place = TailRef::NULL;
+    build.room::<DefRecord>(length, &mut place)?;
+    build.definitions = place;
     for at in 0..count {
         let entry = reader.graphs.get::<GraphEntry>(build.arena.tail(), at);
         let entry = *entry.ok_or_else(|| broken("a graph"))?;
@@ -317,8 +317,7 @@ fn definitions(
             build.offer(Rank::new(graph, Section::Document), error);
         }
         let member = U32::new(number(member));
-        let def = def_at(place, at).and_then(|place| build.arena.tail_mut::<DefRecord>(place));
-        let def = def.ok_or_else(|| broken("a graph"))?;
+        let def = build.def_mut(at).ok_or_else(|| broken("a graph"))?;
         def.name = entry.name;
         def.definition = entry.definition;
         def.dir_len = U32::new(u32::try_from(dir_len).map_err(|_| broken("a path"))?);
@@ -330,7 +329,7 @@ fn definitions(
             engine.dve = [U32::new(NONE); 5];
         }
     }
-    root.definitions = place;
+    root.definitions = build.definitions;
     root.definition_count = U32::new(count);
-    Ok(place)
+    Ok(())
 }

@@ -305,7 +305,7 @@ fn read_word(words: Words, value: Element<'_>) -> Read {
 
 /// A text's record as a number.
 fn u64_of(text: Text) -> u64 {
-    u64::read_from_bytes(text.as_bytes()).map_or(0, u64::from_le)
+    u64::from_le_bytes(zerocopy::transmute!(text))
 }
 
 impl<K: Keys> Fields<K> {
@@ -389,8 +389,8 @@ impl<K: Keys> Fields<K> {
     }
 
     /// The same for a string.
-    pub(crate) fn text(&self, key: K) -> Option<Text> {
-        self.get(key).and_then(|value| Text::read_from_bytes(&value.to_le_bytes()).ok())
+    pub(crate) fn text(&self, key: K) -> Text {
+        zerocopy::transmute!(self.get(key).unwrap_or(0).to_le_bytes())
     }
 
     pub(crate) fn has(&self, key: K) -> bool {

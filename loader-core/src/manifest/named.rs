@@ -4,25 +4,18 @@ use super::block::BlockSource;
 use super::build::{Build, broken, fault, find_in};
 use super::class::VarClass;
 use super::npy::is_npy;
-use super::record::{DefRecord, NONE, Text, VarRecord, def_at, def_flag, engine_flag};
+use super::record::{DefRecord, NONE, Text, VarRecord, def_flag, engine_flag};
 use super::verdict::{Rank, Section};
 use super::wants::{self, Want, Wants, kind};
 use crate::arch::Engine;
-use crate::arena::TailRef;
 use crate::error::{Error, ManifestCode};
 use crate::json::Cutter;
 use crate::source::{MemberId, Payload};
 use zerocopy::FromZeros;
 use zerocopy::little_endian::{U32, U64};
 
-/// The record of a graph, as it stands.
-fn def<'x>(build: &'x Build<'_, '_>, definitions: TailRef, graph: u32) -> Result<&'x DefRecord, Error> {
-    let record = def_at(definitions, graph).and_then(|place| build.arena.tail().get::<DefRecord>(place));
-    record.ok_or_else(|| broken("a definition"))
-}
-
 /// Enters the members that one hop reads.
-type List = fn(&mut Build<'_, '_>, &mut Wants, TailRef, u32) -> Result<(), Error>;
+type List = fn(&mut Build<'_, '_>, &mut Wants, u32) -> Result<(), Error>;
 
 /// What is read after the KELF, hop by hop: every `def.json` (§6), what the definitions name (§11, §13, §15), and
 /// rosters of another name.
@@ -34,15 +27,14 @@ pub(super) fn read<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
     cutter: &mut Cutter<'_>,
-    definitions: TailRef,
     graphs: u32,
 ) -> Result<(), Error> {
     for list in HOPS {
         let mark = build.arena.mark();
         let mut wants = Wants::default();
-        list(build, &mut wants, definitions, graphs)?;
+        list(build, &mut wants, graphs)?;
         wants.sort(build);
-        wants::read(payload, build, cutter, definitions, wants)?;
+        wants::read(payload, build, cutter, wants)?;
         build.arena.release_head(mark);
     }
     Ok(())
@@ -50,14 +42,9 @@ pub(super) fn read<'m, P: Payload<'m>>(
 
 /// Not inlined, as the other lists: a definition's record is large, and is gone when the reading begins.
 #[inline(never)]
-fn list_definitions(
-    build: &mut Build<'_, '_>,
-    wants: &mut Wants,
-    definitions: TailRef,
-    graphs: u32,
-) -> Result<(), Error> {
+fn list_definitions(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u32) -> Result<(), Error> {
     for graph in 0..graphs {
-        let member = def(build, definitions, graph)?.member.get();
+        let member = build.def(graph).ok_or_else(|| broken("a definition"))?.member.get();
         let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
         if member != NONE {
             wants.push(build, Want::new(member, graph, kind::DEFINITION, 0, 0))?;
@@ -67,15 +54,10 @@ fn list_definitions(
 }
 
 #[inline(never)]
-fn list_files(
-    build: &mut Build<'_, '_>,
-    wants: &mut Wants,
-    definitions: TailRef,
-    graphs: u32,
-) -> Result<(), Error> {
+fn list_files(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u32) -> Result<(), Error> {
     for graph in 0..graphs {
         let mut copy = DefRecord::new_zeroed();
-        copy.clone_from(def(build, definitions, graph)?);
+        copy.clone_from(build.def(graph).ok_or_else(|| broken("a definition"))?);
         let def = &copy;
         build.subgraph = u8::try_from(graph).ok();
         let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
@@ -85,7 +67,7 @@ fn list_files(
         build.member = Some(MemberId(def.member.get()));
         constants(build, wants, graph, def)?;
         ucode(build, wants, graph, def)?;
-        engines(build, wants, definitions, graph, def)?;
+        engines(build, wants, graph, def)?;
     }
     Ok(())
 }
@@ -130,13 +112,7 @@ fn ucode(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefReco
 
 /// The files with blocks, and the roster of activation sets.
 #[inline(never)]
-fn engines(
-    build: &mut Build<'_, '_>,
-    wants: &mut Wants,
-    definitions: TailRef,
-    graph: u16,
-    def: &DefRecord,
-) -> Result<(), Error> {
+fn engines(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefRecord) -> Result<(), Error> {
     let dir = def.dir();
     for (which, source) in (0u8..).zip(BlockSource::ALL) {
         let BlockSource::Engine(engine) = source else {
@@ -155,7 +131,7 @@ fn engines(
             build.offer(Rank::new(graph, section), error);
             continue;
         };
-        set_member(build, definitions, graph, engine, member.id)?;
+        set_member(build, graph, engine, member.id)?;
         wants.push(build, Want::new(member.id.0, graph, kind::BLOCKS, which, 0))?;
     }
     if let Some(member) = find_in(&build.table, build.bytes(dir), ROSTER) {
@@ -169,14 +145,9 @@ fn engines(
 const ROSTER: &[u8] = b"act_info.json";
 
 #[inline(never)]
-fn list_rosters(
-    build: &mut Build<'_, '_>,
-    wants: &mut Wants,
-    definitions: TailRef,
-    graphs: u32,
-) -> Result<(), Error> {
+fn list_rosters(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u32) -> Result<(), Error> {
     for graph in 0..graphs {
-        let def = def(build, definitions, graph)?;
+        let def = build.def(graph).ok_or_else(|| broken("a definition"))?;
         let dir = def.dir();
         let name = def.engines.get(Engine::Act.index()).map_or(Text::EMPTY, |act| act.act_info);
         let usual = build.bytes(name) == ROSTER;
@@ -189,16 +160,8 @@ fn list_rosters(
     Ok(())
 }
 
-fn set_member(
-    build: &mut Build<'_, '_>,
-    definitions: TailRef,
-    graph: u16,
-    engine: Engine,
-    member: MemberId,
-) -> Result<(), Error> {
-    let place = def_at(definitions, u32::from(graph)).ok_or_else(|| broken("a definition"))?;
-    let def = build.arena.tail_mut::<DefRecord>(place);
-    let record = def.and_then(|def| def.engines.get_mut(engine.index()));
+fn set_member(build: &mut Build<'_, '_>, graph: u16, engine: Engine, member: MemberId) -> Result<(), Error> {
+    let record = build.def_mut(graph.into()).and_then(|def| def.engines.get_mut(engine.index()));
     record.ok_or_else(|| broken("an engine"))?.member = U32::new(member.0);
     Ok(())
 }

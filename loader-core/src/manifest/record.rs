@@ -333,11 +333,11 @@ impl DefRecord {
     }
 }
 
-/// The record of subgraph `graph` in the array at `place`.
-pub(crate) fn def_at(place: TailRef, graph: u32) -> Option<TailRef> {
-    let size = u32::try_from(size_of::<DefRecord>()).ok()?;
-    let distance = place.0.get().checked_sub(size.checked_mul(graph)?)?;
-    Some(TailRef(U32::new(distance)))
+/// The place of record `at` in the array at `place`: an array goes on towards the tail's end.
+/// Null, where nothing is, for one before the tail's end.
+pub(crate) fn nth<T>(place: TailRef, at: u32) -> TailRef {
+    let size = u32::try_from(size_of::<T>()).unwrap_or(u32::MAX);
+    TailRef(U32::new(place.0.get().saturating_sub(size.saturating_mul(at))))
 }
 
 /// A queue instance's name and place, for lookup.

@@ -10,9 +10,9 @@ use super::definition::ucode::UcodeReader;
 use super::engine::act_info::ActInfoReader;
 use super::engine::reader::EngineReader;
 use super::npy::NpyHead;
-use super::record::{DefRecord, VarRecord, def_at};
+use super::record::{DefRecord, VarRecord};
 use super::verdict::{Rank, Section};
-use crate::arena::{ArenaRef, TailRef};
+use crate::arena::ArenaRef;
 use crate::error::Error;
 use crate::json::{self, Cutter};
 use crate::sort::heap_sort;
@@ -141,13 +141,13 @@ enum Doc {
 
 /// Each reader is made in a frame of its own, because all are large.
 impl Doc {
-    fn begin(&mut self, want: Want, place: TailRef, def: &DefRecord) {
+    fn begin(&mut self, want: Want, def: &DefRecord) {
         match want.kind {
             kind::DEFINITION => self.definition(want.graph.get(), def),
             kind::UCODE => self.ucode(want.graph.get(), def),
             kind::ACT_INFO => self.act_info(),
             kind::NPY => *self = Self::Npy(NpyHead::new()),
-            _ => self.blocks(want, place, def),
+            _ => self.blocks(want, def),
         }
     }
 
@@ -182,8 +182,8 @@ impl Doc {
     }
 
     #[inline(never)]
-    fn blocks(&mut self, want: Want, place: TailRef, def: &DefRecord) {
-        *self = Self::Blocks(EngineReader::new(want.graph.get(), want.source(), place, def));
+    fn blocks(&mut self, want: Want, def: &DefRecord) {
+        *self = Self::Blocks(EngineReader::new(want.graph.get(), want.source(), def));
     }
 }
 
@@ -191,7 +191,6 @@ impl Doc {
 pub(super) struct Hop<'x, 'b, 'a, 'm> {
     build: &'x mut Build<'a, 'm>,
     cutter: &'x mut Cutter<'b>,
-    definitions: TailRef,
     wants: Wants,
     doc: &'x mut Doc,
     at: usize,
@@ -203,11 +202,10 @@ pub(super) fn read<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
     cutter: &mut Cutter<'_>,
-    definitions: TailRef,
     wants: Wants,
 ) -> Result<(), Error> {
     let mut doc = Doc::None;
-    let mut hop = Hop { build, cutter, definitions, wants, doc: &mut doc, at: 0 };
+    let mut hop = Hop { build, cutter, wants, doc: &mut doc, at: 0 };
     let count = usize::try_from(wants.place.count()).unwrap_or(usize::MAX);
     for at in 0..count {
         let Some(want) = wants.get(hop.build, at).filter(|want| want.done.get() == 0) else { continue };
@@ -244,9 +242,8 @@ impl Hop<'_, '_, '_, '_> {
         if want.kind != kind::NPY && !self.fits(want) {
             return Ok(());
         }
-        let place = def_at(self.definitions, u32::from(graph)).ok_or_else(|| broken("a definition"))?;
-        let def = self.build.arena.tail().get::<DefRecord>(place);
-        self.doc.begin(want, place, def.ok_or_else(|| broken("a definition"))?);
+        let def = self.build.def(graph.into()).ok_or_else(|| broken("a definition"))?;
+        self.doc.begin(want, def);
         Ok(())
     }
 
@@ -300,7 +297,7 @@ impl Hop<'_, '_, '_, '_> {
     /// Enters what the document said into the definition's record. The documents stay where they are: they
     /// are large.
     fn keep(&mut self, graph: u16) -> Result<(), Error> {
-        let def = def_mut(self.build, self.definitions, graph)?;
+        let def = self.build.def_mut(graph.into()).ok_or_else(|| broken("a definition"))?;
         match self.doc {
             Doc::Definition(reader) => *def = reader.def,
             Doc::Ucode(reader) => *def = reader.def,
@@ -333,23 +330,13 @@ impl Hop<'_, '_, '_, '_> {
 
     #[inline(never)]
     fn window(&mut self, want: Want, offset: u64, size: u64) -> Result<(), Error> {
-        let vars = def_mut(self.build, self.definitions, want.graph.get())?.vars;
+        let vars = self.build.def(want.graph.get().into()).ok_or_else(|| broken("a definition"))?.vars;
         let record = vars.get_mut::<VarRecord>(self.build.arena, want.item.get());
         let record = record.ok_or_else(|| broken("a constant"))?;
         record.a = U64::new(offset);
         record.b = U64::new(size.saturating_sub(offset));
         Ok(())
     }
-}
-
-/// The record of a definition, to write.
-fn def_mut<'x>(
-    build: &'x mut Build<'_, '_>,
-    definitions: TailRef,
-    graph: u16,
-) -> Result<&'x mut DefRecord, Error> {
-    let place = def_at(definitions, u32::from(graph));
-    place.and_then(|place| build.arena.tail_mut(place)).ok_or_else(|| broken("a definition"))
 }
 
 impl Visitor for Hop<'_, '_, '_, '_> {

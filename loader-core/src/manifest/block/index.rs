@@ -5,13 +5,13 @@ use super::super::class::DmaOp;
 use super::super::definition::Definition;
 use super::super::fields::Type::{Flag, Own, Text as Kept, U8 as Byte, U32 as Unsigned};
 use super::super::fields::{Fields, Read, fields};
-use super::super::record::{BlockRecord, DefRecord, TotalsRecord, block_flag};
+use super::super::record::{BlockRecord, TotalsRecord, block_flag, nth};
 use super::super::table::Table;
 use super::super::verdict::{Rank, Section};
 use super::walk::{BlockUse, unescaped};
 use super::{BlockSource, SOURCES, SOURCES_DEFAULT, SOURCES_MARIANA, Transfer};
 use crate::arch::Arch;
-use crate::arena::{Arena, TailRef};
+use crate::arena::TailRef;
 use crate::error::{Error, ManifestCode, Name};
 use crate::json::Element;
 use zerocopy::little_endian::{U16, U32};
@@ -45,10 +45,8 @@ struct BlockDraft {
 /// What survives from block to block of one source.
 #[derive(Debug)]
 pub(crate) struct Indexer {
-    graph: u16,
+    pub(crate) graph: u16,
     source: BlockSource,
-    /// The definition's record in the tail.
-    def: TailRef,
     arch: Option<Arch>,
     pub(crate) blocks: Table,
     pub(crate) transfers: u32,
@@ -56,10 +54,10 @@ pub(crate) struct Indexer {
 }
 
 impl Indexer {
-    pub(crate) fn new(graph: u16, source: BlockSource, def: TailRef, arch: Option<Arch>) -> Self {
+    pub(crate) fn new(graph: u16, source: BlockSource, arch: Option<Arch>) -> Self {
         let totals = TotalsRecord::new_zeroed();
         let draft = BlockDraft { ordinal: 0, said: Fields::NONE, remotes: TailRef::NULL, totals };
-        Self { graph, source, def, arch, blocks: Table::EMPTY, transfers: 0, draft }
+        Self { graph, source, arch, blocks: Table::EMPTY, transfers: 0, draft }
     }
 
     /// Where this source stands in the reference's order of reading.
@@ -80,11 +78,6 @@ pub(crate) struct Indexing<'x, 'a, 'm> {
     pub(crate) build: &'x mut Build<'a, 'm>,
 }
 
-fn definition<'a>(arena: &'a Arena<'_>, place: TailRef) -> Option<Definition<'a>> {
-    let tail = arena.tail();
-    tail.get::<DefRecord>(place).map(|record| Definition::new(tail, record))
-}
-
 impl Indexing<'_, '_, '_> {
     fn offer(&mut self, check: u8, error: Error) {
         let ordinal = self.indexer.draft.ordinal;
@@ -93,7 +86,8 @@ impl Indexing<'_, '_, '_> {
     }
 
     fn definition(&self) -> Option<Definition<'_>> {
-        definition(self.build.arena, self.indexer.def)
+        let record = self.build.def(self.indexer.graph.into())?;
+        Some(Definition::new(self.build.arena.tail(), record))
     }
 
     /// Takes a name of a queue or of an instance; the value is the queue, and above it the instance.
@@ -102,7 +96,7 @@ impl Indexing<'_, '_, '_> {
             let found = unescaped(text, |name| {
                 let definition = self.definition()?;
                 match key {
-                    Key::Queue => definition.queue_by_name(name).map(|(queue, _)| (queue, 0)),
+                    Key::Queue => definition.queue_index(name).map(|queue| (queue, 0)),
                     _ => definition.instance_by_name(name),
                 }
             });
@@ -124,7 +118,7 @@ impl Indexing<'_, '_, '_> {
         let draft = &mut self.indexer.draft;
         draft.said.put(Key::RemoteSemaphores, Read::or_wrong(count.map(u64::from)));
         let count = usize::try_from(count.unwrap_or(0)).map_err(|_| broken("remote semaphores"))?;
-        draft.remotes = self.build.room::<U32>(count)?;
+        self.build.room::<U32>(count, &mut draft.remotes)?;
         if let Some(slots) = self.build.arena.tail_slice_mut::<U32>(draft.remotes, count) {
             numbers(value, Number::U32, slots.as_mut_bytes());
         }
@@ -187,9 +181,8 @@ impl Indexing<'_, '_, '_> {
         let first = definition.queue(u32::from(record.queue.get()))?.first_instance;
         let row = count.checked_mul(u32::try_from(self.indexer.source.slot()).ok()?)?;
         let at = row.checked_add(first)?.checked_add(record.instance.get())?;
-        let (place, all) = (definition.record.totals, usize::try_from(count.checked_mul(6)?).ok()?);
-        let slots = self.build.arena.tail_slice_mut::<TotalsRecord>(place, all)?;
-        let slot = slots.get_mut(usize::try_from(at).ok()?)?;
+        let place = nth::<TotalsRecord>(definition.record.totals, at);
+        let slot = self.build.arena.tail_mut::<TotalsRecord>(place)?;
         let block = &self.indexer.draft.totals;
         let sums: &mut [U32; 7] = zerocopy::transmute_mut!(slot);
         let block: &[U32; 7] = zerocopy::transmute_ref!(block);

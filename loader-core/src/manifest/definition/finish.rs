@@ -3,7 +3,7 @@
 use super::super::build::{Build, Slot, beyond, broken, fault, full};
 use super::super::class::{Role, VarClass};
 use super::super::record::{
-    DefRecord, InstanceRecord, QueueRecord, Text, TotalsRecord, VarRecord, def_flag, queue_flag,
+    DefRecord, InstanceRecord, QueueRecord, Text, TotalsRecord, VarRecord, def_flag, nth, queue_flag,
 };
 use super::super::sort::{by_dense_id, by_name, index, sorted_indices};
 use super::super::verdict::{Rank, Section};
@@ -34,12 +34,11 @@ fn variables(reader: &mut DefReader, build: &mut Build<'_, '_>) -> Result<(), Er
     }
     let (count, vars) = (def.vars.len(), def.vars);
     let id = |tail: Tail<'_>, at| vars.get::<VarRecord>(tail, at).map(|record| record.var_id.get());
-    def.by_id = match by_dense_id(build.arena, count, id).map_err(full)? {
-        Some(place) => place,
-        None => sorted_indices(build.arena, count, &mut |tail, a, b| id(tail, a).cmp(&id(tail, b)))
-            .map_err(full)?,
-    };
-    def.by_name = by_name::<VarRecord>(build.arena, &vars).map_err(full)?;
+    if !by_dense_id(build.arena, count, id, &mut def.by_id).map_err(full)? {
+        let mut order = |tail: Tail<'_>, a, b| id(tail, a).cmp(&id(tail, b));
+        sorted_indices(build.arena, count, &mut order, &mut def.by_id).map_err(full)?;
+    }
+    by_name::<VarRecord>(build, &vars, &mut def.by_name)?;
     names_once(build, def, rank);
     ids_dense(build, def, rank);
     if def.num_outputs.get() == 0 {
@@ -152,12 +151,12 @@ fn queues(reader: &mut DefReader, build: &mut Build<'_, '_>) -> Result<(), Error
         build.offer(rank.step(1), fault(ManifestCode::QueueSets).numbers(numbers.0, numbers.1));
     }
     let def = &mut reader.def;
-    def.queues_by_name = by_name::<QueueRecord>(build.arena, &def.queues).map_err(full)?;
+    by_name::<QueueRecord>(build, &def.queues, &mut def.queues_by_name)?;
     number_instances(build, def)?;
     index_instances(build, def)?;
     let all = def.instances.get().checked_mul(6).and_then(|all| usize::try_from(all).ok());
     let all = all.ok_or_else(|| broken("instances"))?;
-    def.totals = build.room::<TotalsRecord>(all)?;
+    build.room::<TotalsRecord>(all, &mut def.totals)?;
     queue_checks(build, def, rank);
     instance_checks(build, def, rank);
     Ok(())
@@ -187,35 +186,25 @@ fn number_instances(build: &mut Build<'_, '_>, def: &mut DefRecord) -> Result<()
 }
 
 /// Name of an instance, the `nth` of its queue set.
-fn instance_name(tail: Tail<'_>, def: &DefRecord, queue: &QueueRecord, nth: u32) -> Option<Text> {
+fn instance_name<'x>(tail: Tail<'x>, def: &DefRecord, queue: &'x QueueRecord, nth: u32) -> Option<&'x Text> {
     if queue.flags & queue_flag::INSTANCES == 0 {
-        return Some(queue.name);
+        return Some(&queue.name);
     }
-    def.instance_names.get::<Text>(tail, queue.first_name.get().checked_add(nth)?).copied()
+    def.instance_names.get::<Text>(tail, queue.first_name.get().checked_add(nth)?)
 }
 
-/// The instances of all queue sets by name, for lookup: listed and sorted in the head, then kept.
+/// The instances of all queue sets by name, for lookup.
 #[inline(never)]
 fn index_instances(build: &mut Build<'_, '_>, def: &mut DefRecord) -> Result<(), Error> {
     let length = usize::try_from(def.instances.get()).map_err(|_| broken("instances"))?;
-    def.instance_index = build.room::<InstanceRecord>(length)?;
-    let mark = build.arena.mark();
-    let list = build.arena.alloc::<InstanceRecord>(length).map_err(full)?;
-    if let Some((slots, tail)) = build.arena.slice_mut_and_tail::<InstanceRecord>(list) {
+    build.room::<InstanceRecord>(length, &mut def.instance_index)?;
+    if let Some((slots, tail)) = build.arena.last_in_tail::<InstanceRecord>(length) {
         fill_instances(slots, tail, def);
         sort(slots, |a, b| {
             let names = a.name.get(tail).cmp(b.name.get(tail));
             names.then(a.queue.get().cmp(&b.queue.get())).then(a.instance.get().cmp(&b.instance.get()))
         });
     }
-    for at in 0..length {
-        let record = build.arena.slice::<InstanceRecord>(list).and_then(|slots| slots.get(at)).copied();
-        let slots = build.arena.tail_slice_mut::<InstanceRecord>(def.instance_index, length);
-        if let (Some(slot), Some(record)) = (slots.and_then(|slots| slots.get_mut(at)), record) {
-            *slot = record;
-        }
-    }
-    build.arena.release_head(mark);
     Ok(())
 }
 
@@ -228,7 +217,7 @@ fn fill_instances(slots: &mut [InstanceRecord], tail: Tail<'_>, def: &DefRecord)
             let (Some(name), Some(slot)) = (instance_name(tail, def, record, nth), slots.next()) else {
                 break;
             };
-            *slot = InstanceRecord { name, queue: U32::new(queue), instance: U32::new(nth) };
+            *slot = InstanceRecord { name: *name, queue: U32::new(queue), instance: U32::new(nth) };
         }
     }
 }
@@ -278,15 +267,14 @@ fn repeated(tail: Tail<'_>, def: &DefRecord, record: &QueueRecord, at: u32) -> O
 #[inline(never)]
 fn instance_checks(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
     let tail = build.arena.tail();
-    let length = usize::try_from(def.instances.get()).unwrap_or(0);
-    let all = tail.slice::<InstanceRecord>(def.instance_index, length).unwrap_or(&[]);
     let named = |one: &InstanceRecord| {
         let stored = stored(tail, def, one.queue.get())?;
         let queue = def.queues.get::<QueueRecord>(tail, stored)?;
         (queue.flags & queue_flag::INSTANCES != 0).then(|| (stored, queue.name.get(tail)))
     };
     let mut last: Option<&InstanceRecord> = None;
-    for one in all {
+    for at in 0..def.instances.get() {
+        let Some(one) = tail.get(nth::<InstanceRecord>(def.instance_index, at)) else { return };
         let before = last.replace(one).filter(|last| last.name.get(tail) == one.name.get(tail));
         let Some(before) = before else { continue };
         if let Some((at, name)) = named(one).or_else(|| named(before)) {

@@ -6,7 +6,7 @@ use super::super::build::{
 use super::super::class::{Backing, VarClass};
 use super::super::fields::Type::{I32, Own, Text as Kept, U32 as Unsigned, U64 as Long, Word};
 use super::super::fields::{Fields, Read, Words, fields};
-use super::super::record::{DefRecord, Text, VarRecord, var_flag};
+use super::super::record::{DefRecord, VarRecord, var_flag};
 use super::super::verdict::{Rank, Section};
 use crate::error::{Error, ManifestCode};
 use crate::json::{Element, Kind, Want};
@@ -223,7 +223,7 @@ impl VarDraft {
         let said = &self.said;
         let (c, d) = match class {
             VarClass::File => {
-                let name = said.text(Key::FileName).unwrap_or(Text::EMPTY);
+                let name = said.text(Key::FileName);
                 let member = build.find(def.dir(), name);
                 if member.is_none() {
                     return Err(failed(8, build.missing(ManifestCode::ConstantMissing, def.dir(), name)));
@@ -306,7 +306,7 @@ impl VarDraft {
         build.keep(name, &mut record.name)?;
         if record.shape_len > 0 {
             let rank = usize::from(record.shape_len);
-            record.shape = build.room::<U64>(rank)?;
+            build.room::<U64>(rank, &mut record.shape)?;
             let slots = build.arena.tail_slice_mut::<U64>(record.shape, rank);
             crate::bytes::copy(slots.ok_or_else(|| broken("a shape"))?, &self.dims);
         }

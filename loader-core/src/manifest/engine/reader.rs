@@ -8,7 +8,6 @@ use super::super::record::{ActSetRecord, DefRecord, EngineRecord, NONE, Text, en
 use super::super::verdict::Rank;
 use super::act_info::SETS_MAX;
 use crate::arch::{Arch, Engine};
-use crate::arena::TailRef;
 use crate::error::{Error, ManifestCode};
 use crate::json::{Element, Kind, Path, Want};
 use crate::layout::SMALL;
@@ -39,7 +38,6 @@ const TABLES: [&str; 5] =
 #[derive(Debug)]
 pub(crate) struct EngineReader {
     source: BlockSource,
-    def: TailRef,
     dir: Text,
     record: EngineRecord,
     indexer: Indexer,
@@ -52,16 +50,15 @@ pub(crate) struct EngineReader {
 }
 
 impl EngineReader {
-    /// A reader for a source of the definition whose record stands at `def`.
+    /// A reader for a source of a definition.
     #[inline(never)]
-    pub(crate) fn new(graph: u16, source: BlockSource, def: TailRef, record: &DefRecord) -> Self {
+    pub(crate) fn new(graph: u16, source: BlockSource, record: &DefRecord) -> Self {
         let [first, ..] = record.engines;
         Self {
             source,
-            def,
             dir: record.dir(),
             record: record.engines.get(source.slot()).copied().unwrap_or(first),
-            indexer: Indexer::new(graph, source, def, Arch::from_number(record.arch.get())),
+            indexer: Indexer::new(graph, source, Arch::from_number(record.arch.get())),
             walk: BlockWalk::new(),
             in_dma: false,
             seen: 0,
@@ -240,7 +237,7 @@ impl Document for EngineReader {
         }
         self.record.blocks = self.indexer.blocks;
         self.record.transfers = U32::new(self.indexer.transfers);
-        let def = build.arena.tail_mut::<DefRecord>(self.def);
+        let def = build.def_mut(self.indexer.graph.into());
         let slot = def.and_then(|def| def.engines.get_mut(self.source.slot()));
         *slot.ok_or_else(|| broken("a definition's record"))? = self.record;
         Ok(())

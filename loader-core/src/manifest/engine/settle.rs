@@ -4,7 +4,6 @@ use super::super::build::{Build, broken, fault, number};
 use super::super::record::{ActInfoRecord, ActSetRecord, DefRecord, EngineRecord, NONE, Text, engine_flag};
 use super::super::verdict::{Rank, Section};
 use crate::arch::Engine;
-use crate::arena::TailRef;
 use crate::container::Member;
 use crate::error::{Error, ManifestCode, Notes, Stage};
 use zerocopy::little_endian::{U32, U64};
@@ -14,14 +13,9 @@ const BLOB_MAX: u64 = 0xFFFF_FFFF;
 
 /// Settles the five engines of one subgraph.
 #[inline(never)]
-pub(crate) fn settle(
-    build: &mut Build<'_, '_>,
-    notes: &mut impl Notes,
-    graph: u16,
-    place: TailRef,
-) -> Result<(), Error> {
+pub(crate) fn settle(build: &mut Build<'_, '_>, notes: &mut impl Notes, graph: u16) -> Result<(), Error> {
+    let def = *build.def(graph.into()).ok_or_else(|| broken("a definition"))?;
     for engine in Engine::ALL {
-        let def = *build.arena.tail().get::<DefRecord>(place).ok_or_else(|| broken("a definition"))?;
         let mut record = *def.engines.get(engine.index()).ok_or_else(|| broken("an engine"))?;
         let section = Section::Engine(engine);
         let rank = Rank::new(graph, section);
@@ -33,8 +27,7 @@ pub(crate) fn settle(
             act_sets(build, &def, &mut record, rank.step(2))?;
         }
         blob(build, notes, engine, &def, &mut record, rank.step(3));
-        let slot = build.arena.tail_mut::<DefRecord>(place);
-        let slot = slot.and_then(|def| def.engines.get_mut(engine.index()));
+        let slot = build.def_mut(graph.into()).and_then(|def| def.engines.get_mut(engine.index()));
         *slot.ok_or_else(|| broken("an engine"))? = record;
     }
     Ok(())

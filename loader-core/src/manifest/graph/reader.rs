@@ -1,9 +1,10 @@
 //! Reading `neff.json` / `kelp.json`: the tables of the graph as they come (manifests.md §4.2).
 
-use super::tables::{FLAG_BAD, FLAG_OVERFLOW, FLAG_WIDE, Graph, Head, Node, Number, Shape};
+use super::tables::{Attr, FLAG_BAD, FLAG_OVERFLOW, FLAG_WIDE, Graph, Head, KelfNode, Node, Number, Shape};
+use crate::arena::TailRef;
 use crate::error::Error;
 use crate::json::{Element, Kind, Path, Want};
-use crate::manifest::build::{Build, Document, Slot};
+use crate::manifest::build::{Build, Document};
 use crate::manifest::fields::{Fields, Read, Type, fields};
 use crate::manifest::graph::TENSOR_DIMS;
 use crate::manifest::record::Text;
@@ -106,12 +107,12 @@ impl GraphReader {
         let [first, count] = if own == [0; 2] { in_attrs } else { own };
         (node.first_output, node.outputs) = (U32::new(first), U32::new(count));
         if self.node.is_set(NodeKey::FuncName) {
-            let kelf = self.node.text(NodeKey::Kelf);
-            let absent = self.node.is_absent(NodeKey::Kelf);
-            self.graph.found_kelf(
-                node.name,
-                if absent { Slot::Absent } else { kelf.map_or(Slot::Wrong, Slot::Got) },
-            );
+            let attr = match self.node.has(NodeKey::Kelf) {
+                true => Attr::Good,
+                false if self.node.is_absent(NodeKey::Kelf) => Attr::Absent,
+                false => Attr::Wrong,
+            };
+            self.graph.found_kelf(KelfNode { node: node.name, kelf: self.node.text(NodeKey::Kelf), attr });
         }
         self.begin_node();
         build.push(&mut self.graph.nodes, &node)
@@ -119,7 +120,8 @@ impl GraphReader {
 
     fn end_shape(&mut self, build: &mut Build<'_, '_>) -> Result<(), Error> {
         let kept = usize::try_from(self.rank).unwrap_or(usize::MAX).min(TENSOR_DIMS);
-        let place = build.room::<U32>(kept)?;
+        let mut place = TailRef::NULL;
+        build.room::<U32>(kept, &mut place)?;
         if let Some(slots) = build.arena.tail_slice_mut::<U32>(place, kept) {
             for (slot, dim) in slots.iter_mut().zip(&self.dims) {
                 slot.set(*dim);

@@ -3,7 +3,7 @@
 use crate::arena::TailRef;
 use crate::error::{Error, ManifestCode, Notes, Stage};
 use crate::json::{Kind, Want};
-use crate::manifest::build::{Build, Slot, broken, fault, full};
+use crate::manifest::build::{Build, broken, fault};
 use crate::manifest::dtype;
 use crate::manifest::graph::TENSOR_DIMS;
 use crate::manifest::record::{TensorRecord, Text};
@@ -63,11 +63,20 @@ pub(super) struct Shape {
     pub(super) elements: U64,
 }
 
-/// The first node whose `func_name` is `__kelf`.
+/// The first node whose `func_name` is `__kelf`, and its attribute `kelf`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KelfNode {
     pub(crate) node: Text,
-    pub(crate) kelf: Slot<Text>,
+    pub(crate) kelf: Text,
+    pub(crate) attr: Attr,
+}
+
+/// What `kelf` is: a string, something else, or not there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Attr {
+    Absent,
+    Wrong,
+    Good,
 }
 
 /// Keys of the root that were met, as bits.
@@ -82,7 +91,7 @@ pub(crate) struct Graph {
     pub(super) rows: Table,
     pub(super) dtypes: Table,
     pub(super) shapes: Table,
-    pub(crate) kelf: Option<KelfNode>,
+    pub(crate) kelf: KelfNode,
     pub(crate) kelf_nodes: u32,
     top: u8,
     top_wrong: u8,
@@ -114,7 +123,7 @@ impl Graph {
             rows: Table::EMPTY,
             dtypes: Table::EMPTY,
             shapes: Table::EMPTY,
-            kelf: None,
+            kelf: KelfNode { node: Text::EMPTY, kelf: Text::EMPTY, attr: Attr::Absent },
             kelf_nodes: 0,
             top: 0,
             top_wrong: 0,
@@ -158,9 +167,11 @@ impl Graph {
         }
     }
 
-    pub(super) fn found_kelf(&mut self, node: Text, kelf: Slot<Text>) {
+    pub(super) const fn found_kelf(&mut self, kelf: KelfNode) {
+        if self.kelf_nodes == 0 {
+            self.kelf = kelf;
+        }
         self.kelf_nodes = self.kelf_nodes.saturating_add(1);
-        self.kelf = self.kelf.or(Some(KelfNode { node, kelf }));
     }
 
     /// The checks that come before any tensor: E102 to E105.
@@ -307,24 +318,25 @@ impl Graph {
 #[inline(never)]
 fn sorted(build: &mut Build<'_, '_>, tensors: &Table) -> Result<List, Error> {
     let count = tensors.len();
-    let order = by_name::<TensorRecord>(build.arena, tensors).map_err(full)?;
+    let (mut order, mut place) = (TailRef::NULL, TailRef::NULL);
+    by_name::<TensorRecord>(build, tensors, &mut order)?;
     let length = usize::try_from(count).unwrap_or(usize::MAX);
-    let place = build.room::<TensorRecord>(length)?;
-    let mut kept = 0usize;
+    build.room::<TensorRecord>(length, &mut place)?;
+    let Some((slots, tail)) = build.arena.last_in_tail::<TensorRecord>(length) else {
+        return Err(broken("tensors"));
+    };
+    let name = |at| tensors.name::<TensorRecord>(tail, at);
+    let (mut slots, mut kept) = (slots.iter_mut(), 0u32);
     for at in 0..count {
-        let tail = build.arena.tail();
         let this = index(tail, order, count, at).ok_or_else(|| broken("a tensor"))?;
-        let next = index(tail, order, count, at.saturating_add(1));
-        let name = |at| tensors.name::<TensorRecord>(tail, at);
+        let next = index(tail, order, count, at.wrapping_add(1));
         if next.is_some_and(|next| name(next) == name(this)) {
             continue;
         }
-        let tensor = *tensors.get::<TensorRecord>(tail, this).ok_or_else(|| broken("a tensor"))?;
-        let slots = build.arena.tail_slice_mut::<TensorRecord>(place, length);
-        if let Some(slot) = slots.and_then(|slots| slots.get_mut(kept)) {
-            *slot = tensor;
+        if let (Some(slot), Some(tensor)) = (slots.next(), tensors.get::<TensorRecord>(tail, this)) {
+            *slot = *tensor;
         }
-        kept = kept.saturating_add(1);
+        kept = kept.wrapping_add(1);
     }
-    Ok(List { place, count: u32::try_from(kept).unwrap_or(count) })
+    Ok(List { place, count: kept })
 }
