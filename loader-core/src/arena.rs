@@ -295,6 +295,7 @@ impl<'m> Arena<'m> {
 
     /// The unsealed tail as it stands.
     #[must_use]
+    #[cfg_attr(small, inline(never))]
     pub fn tail(&self) -> Tail<'_> {
         let start = self.mem.len().saturating_sub(self.tail);
         Tail::new(self.mem.get(start..).unwrap_or(&[]))
@@ -363,6 +364,24 @@ impl<'m> Arena<'m> {
     /// An unsealed array of the tail, to write.
     pub fn tail_slice_mut<T: Record>(&mut self, place: TailRef, count: usize) -> Option<&mut [T]> {
         <[T]>::mut_from_bytes(self.tail_bytes_mut(place, size_of::<T>(), count)?).ok()
+    }
+
+    /// The records that were taken last from the unsealed tail, to write, and what was taken before them.
+    pub(crate) fn last_in_tail<T: Record>(&mut self, count: usize) -> Option<(&mut [T], Tail<'_>)> {
+        let (last, before) = self.split_tail(size_of::<T>().checked_mul(count)?)?;
+        Some((<[T]>::mut_from_bytes_with_elems(last, count).ok()?, before))
+    }
+
+    #[inline(never)]
+    fn split_tail(&mut self, bytes: usize) -> Option<(&mut [u8], Tail<'_>)> {
+        let start = self.mem.len().checked_sub(self.tail)?;
+        let (last, before) = self.mem.get_mut(start..)?.split_at_mut_checked(bytes)?;
+        Some((last, Tail::new(before)))
+    }
+
+    /// The one record at a place in the unsealed tail, to write.
+    pub(crate) fn tail_mut<T: Record>(&mut self, place: TailRef) -> Option<&mut T> {
+        T::mut_from_bytes(self.tail_bytes_mut(place, size_of::<T>(), 1)?).ok()
     }
 
     #[inline(never)]

@@ -25,6 +25,7 @@ mod definition;
 pub mod dtype;
 mod engine;
 pub mod features;
+mod fields;
 mod gate;
 mod graph;
 mod kelf;
@@ -178,9 +179,9 @@ pub(crate) fn visit_blocks_within<'m, P: Payload<'m>, S: BlockSink, V: Visitor>(
 ) -> Result<(), Error> {
     let mut cutter = chain::cutter(memory, limits, &Policy::DEFAULT);
     let mut visitor = block::visit::BlockVisitor::new(*manifest, &mut cutter, sink);
-    payload.visit(&mut Either::new(&mut visitor, also))?;
+    payload.visit(&mut (&mut Either::new(&mut visitor, also) as &mut dyn Visitor))?;
     while visitor.next_round() {
-        payload.visit(&mut visitor)?;
+        payload.visit(&mut (&mut visitor as &mut dyn Visitor))?;
     }
     Ok(())
 }

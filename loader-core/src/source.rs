@@ -104,22 +104,42 @@ pub trait Visitor {
     fn end(&mut self, id: MemberId) -> Result<(), Error>;
 }
 
+/// Any visitor, so that a pass over the file is compiled once for all of them.
+impl Visitor for &mut dyn Visitor {
+    fn wants(&mut self, id: MemberId) -> bool {
+        (**self).wants(id)
+    }
+
+    fn data(&mut self, id: MemberId, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        (**self).data(id, offset, bytes)
+    }
+
+    fn end(&mut self, id: MemberId) -> Result<(), Error> {
+        (**self).end(id)
+    }
+}
+
 /// Two visitors in one pass: a member goes to the first that wants it.
-#[derive(Debug)]
-pub struct Either<'a, A, B> {
-    first: &'a mut A,
-    second: &'a mut B,
+pub struct Either<'a> {
+    first: &'a mut dyn Visitor,
+    second: &'a mut dyn Visitor,
     to_first: bool,
 }
 
-impl<'a, A, B> Either<'a, A, B> {
+impl<'a> Either<'a> {
     /// Asks `first`, then `second`.
-    pub const fn new(first: &'a mut A, second: &'a mut B) -> Self {
+    pub const fn new(first: &'a mut dyn Visitor, second: &'a mut dyn Visitor) -> Self {
         Self { first, second, to_first: false }
     }
 }
 
-impl<A: Visitor, B: Visitor> Visitor for Either<'_, A, B> {
+impl core::fmt::Debug for Either<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Either").field("to_first", &self.to_first).finish_non_exhaustive()
+    }
+}
+
+impl Visitor for Either<'_> {
     fn wants(&mut self, id: MemberId) -> bool {
         self.to_first = self.first.wants(id);
         self.to_first || self.second.wants(id)

@@ -49,6 +49,21 @@ pub(crate) fn position(list: &[u8], word: &[u8]) -> Option<usize> {
     None
 }
 
+/// Word `at` of a list; empty if there is none.
+#[inline(never)]
+pub(crate) fn nth(list: &'static [u8], at: usize) -> &'static [u8] {
+    let (mut rest, mut left) = (list, at);
+    while let Some((&len, more)) = rest.split_first()
+        && let Some((word, after)) = more.split_at_checked(usize::from(len))
+    {
+        if left == 0 {
+            return word;
+        }
+        (rest, left) = (after, left.saturating_sub(1));
+    }
+    &[]
+}
+
 /// Declares an enum of words with `Other` for every other one.
 macro_rules! words {
     ($(#[$doc:meta])* $vis:vis $name:ident { $($variant:ident = $text:literal,)* }) => {
@@ -59,20 +74,35 @@ macro_rules! words {
             Other,
         }
 
+        #[allow(dead_code, reason = "not every enum of words is counted and named")]
         impl $name {
-            const ALL: &'static [Self] = &[$(Self::$variant),*];
+            $vis const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// Position among the words; `Other` has none.
-            #[allow(dead_code, reason = "not every enum of words is counted")]
-            $vis fn place(self) -> Option<usize> {
-                Self::ALL.iter().position(|word| *word == self)
+            fn list() -> &'static [u8] {
+                const WORDS: &[&[u8]] = &[$($text),*];
+                static LIST: [u8; $crate::words::len(WORDS)] = $crate::words::list(WORDS);
+                &LIST
+            }
+
+            /// Position among the words; `Other` has the one after the last.
+            #[allow(clippy::as_conversions, reason = "the number of a variant, from 0")]
+            $vis const fn place(self) -> usize {
+                self as usize
+            }
+
+            /// The word in that place; empty if there is none.
+            $vis fn nth(place: usize) -> &'static [u8] {
+                $crate::words::nth(Self::list(), place)
+            }
+
+            /// The word itself; empty for `Other`.
+            $vis fn word(self) -> &'static [u8] {
+                Self::nth(self.place())
             }
 
             $vis fn of(word: &[u8]) -> Self {
                 if $crate::layout::SMALL {
-                    const WORDS: &[&[u8]] = &[$($text),*];
-                    static LIST: [u8; $crate::words::len(WORDS)] = $crate::words::list(WORDS);
-                    let found = $crate::words::position(&LIST, word);
+                    let found = $crate::words::position(Self::list(), word);
                     return found.and_then(|at| Self::ALL.get(at)).copied().unwrap_or(Self::Other);
                 }
                 match word {
@@ -87,15 +117,17 @@ pub(crate) use words;
 
 #[cfg(test)]
 mod tests {
-    use super::{len, list, position};
+    use super::{len, list, nth, position};
 
     #[test]
     fn a_list_finds_its_words_and_no_others() {
         const WORDS: &[&[u8]] = &[b"from", b"", b"from_off", b"f"];
-        const LIST: [u8; len(WORDS)] = list(WORDS);
+        static LIST: [u8; len(WORDS)] = list(WORDS);
         for (at, word) in WORDS.iter().enumerate() {
             assert_eq!(position(&LIST, word), Some(at));
+            assert_eq!(nth(&LIST, at), *word);
         }
+        assert_eq!(nth(&LIST, WORDS.len()), b"");
         for other in [&b"fro"[..], b"from_", b"\x04from", b"o"] {
             assert_eq!(position(&LIST, other), None);
         }

@@ -15,6 +15,7 @@ mod word;
 
 use super::fault::{Expected, Fault, Found};
 use super::kind::Kind;
+use crate::layout::SMALL;
 use crate::limits::Limits;
 use number::{Number, after_integers};
 use stack::Stack;
@@ -210,7 +211,8 @@ impl Lexer {
                     Some(word) => return self.rest(State::Word(word)),
                     None => self.to(State::After, Event::End(word.kind)),
                 },
-                State::FirstItem if self.depth() > depth => match after_integers(input) {
+                // Where small code goes before speed, the slow way only.
+                State::FirstItem if !SMALL && self.depth() > depth => match after_integers(input) {
                     Some(rest) => self.passed(rest, input),
                     None => match self.structure(input)? {
                         Some(event) => event,

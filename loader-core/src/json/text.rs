@@ -72,7 +72,7 @@ impl<'a> Text<'a> {
     pub fn len(self) -> usize {
         match self.plain() {
             Some(plain) => plain.len(),
-            None => self.bytes().count(),
+            None => self.write(&mut []),
         }
     }
 
@@ -85,14 +85,20 @@ impl<'a> Text<'a> {
     /// Writes the characters to the front of `out`; `None` if they do not fit.
     #[must_use]
     pub fn unescape(self, out: &mut [u8]) -> Option<&[u8]> {
+        let len = self.write(out);
+        out.get(..len)
+    }
+
+    /// Writes as many characters to `out` as fit, the last perhaps in part; returns the bytes of all.
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn write(self, out: &mut [u8]) -> usize {
         let mut used = 0usize;
         for piece in self.pieces() {
             let bytes = piece.as_bytes();
-            let end = used.checked_add(bytes.len())?;
-            crate::bytes::copy(out.get_mut(used..end)?, bytes);
-            used = end;
+            crate::bytes::copy(out.get_mut(used..).unwrap_or(&mut []), bytes);
+            used = used.saturating_add(bytes.len());
         }
-        out.get(..used)
+        used
     }
 
     /// Runs of plain characters and single unescaped ones.

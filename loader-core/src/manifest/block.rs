@@ -148,6 +148,17 @@ pub struct Access {
 }
 
 impl Access {
+    /// No walk at all, to be filled.
+    pub(crate) const NONE: Self = Self {
+        var: 0,
+        off: 0,
+        dtype: 0,
+        dtype_given: false,
+        dims: 0,
+        sizes: [0; ACCESS_DIMS],
+        steps: [0; ACCESS_DIMS],
+    };
+
     /// A walk of the given extents and strides, which must be equally long and at most four.
     #[must_use]
     pub fn new(var: u32, off: u64, dtype: Option<u8>, sizes: &[u64], steps: &[i64]) -> Option<Self> {

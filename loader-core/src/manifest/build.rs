@@ -1,8 +1,9 @@
 //! What every reader of S2 works with: the arena, the member table, the rules, the verdict.
 
-use super::record::Text;
+use super::record::{DefRecord, Text, nth};
+use super::table::Table;
 use super::verdict::{Rank, Verdict};
-use crate::arena::{Arena, ArenaFull};
+use crate::arena::{Arena, ArenaFull, Record, TailRef};
 use crate::container::{Member, MemberTable};
 use crate::error::{Error, Held, ManifestCode, Name, Stage, Status};
 use crate::json::{self, Element};
@@ -17,6 +18,8 @@ pub(crate) struct Build<'a, 'm> {
     pub(crate) limits: Limits,
     pub(crate) policy: Policy,
     pub(crate) verdict: Verdict,
+    /// The definitions' records in the tail, once the KELF was read.
+    pub(crate) definitions: TailRef,
     /// The document being read, for messages.
     pub(crate) member: Option<MemberId>,
     /// The subgraph being read, for messages.
@@ -50,26 +53,6 @@ pub(crate) enum Slot<T> {
     Got(T),
 }
 
-impl Slot<u32> {
-    /// A value begins that should be an array, whose items go to a table from `first` on.
-    pub(crate) fn enter(&mut self, kind: json::Kind, first: u32) -> json::Want {
-        if !self.is_absent() {
-            return json::Want::Skip;
-        }
-        self.set((kind == json::Kind::Array).then_some(first));
-        json::Want::Enter
-    }
-}
-
-/// The one of `all` that the string names.
-pub(crate) fn word<T: Copy, const N: usize>(
-    text: json::Text<'_>,
-    all: [T; N],
-    name: impl Fn(T) -> &'static str,
-) -> Option<T> {
-    all.into_iter().find(|one| text.is(name(*one).as_bytes()))
-}
-
 impl<T: Copy> Slot<T> {
     /// Takes the first value.
     pub(crate) fn set(&mut self, value: Option<T>) {
@@ -95,35 +78,124 @@ impl<T: Copy> Slot<T> {
 }
 
 /// The first bytes of a string, for messages.
-pub(crate) fn shown<const N: usize>(text: json::Text<'_>) -> Name<N> {
-    text.bytes().collect()
+#[inline(never)]
+pub(crate) fn shown(text: json::Text<'_>) -> Name<32> {
+    // One byte more than there is room for shows that something is left out.
+    let mut bytes = [0u8; 33];
+    let len = text.write(&mut bytes);
+    Name::new(bytes.get(..len).unwrap_or(&bytes))
+}
+
+/// The first bytes of a name, as many as there is room for beside another one.
+pub(crate) fn short(name: &[u8]) -> &[u8] {
+    name.get(..16).unwrap_or(name)
+}
+
+/// E810: more of something than the limits allow.
+#[cold]
+#[inline(never)]
+pub(crate) fn beyond(what: &'static [u8], most: u32) -> Error {
+    fault(ManifestCode::LimitExceeded).name(what).numbers(0, u64::from(most))
+}
+
+/// What the items of an array must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Number {
+    U32,
+    U64,
+    I64,
+}
+
+/// Reads an array of numbers to slots of their size, least byte first, as many as there is room for; tells how many
+/// there are.
+#[inline(never)]
+pub(crate) fn numbers(value: Element<'_>, of: Number, mut out: &mut [u8]) -> Option<u32> {
+    let mut count = 0u32;
+    for item in value.as_integers()? {
+        let number = match of {
+            Number::U32 => item?.u64().filter(|number| u32::try_from(*number).is_ok())?,
+            Number::U64 => item?.u64()?,
+            Number::I64 => item?.i64()?.cast_unsigned(),
+        };
+        let width = if of == Number::U32 { 4 } else { 8 };
+        if let Some((slot, rest)) = core::mem::take(&mut out).split_at_mut_checked(width) {
+            crate::bytes::copy(slot, &number.to_le_bytes());
+            out = rest;
+        }
+        count = count.saturating_add(1);
+    }
+    Some(count)
 }
 
 impl<'m> Build<'_, 'm> {
+    /// The record of subgraph `graph`.
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn def(&self, graph: u32) -> Option<&DefRecord> {
+        self.arena.tail().get(nth::<DefRecord>(self.definitions, graph))
+    }
+
+    /// The same, to write.
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn def_mut(&mut self, graph: u32) -> Option<&mut DefRecord> {
+        self.arena.tail_mut(nth::<DefRecord>(self.definitions, graph))
+    }
+
+    /// Appends a record to a table.
+    pub(crate) fn push<T: Record>(&mut self, table: &mut Table, record: &T) -> Result<(), Error> {
+        self.append(table, record.as_bytes())
+    }
+
+    #[cfg_attr(small, inline(never))]
+    fn append(&mut self, table: &mut Table, record: &[u8]) -> Result<(), Error> {
+        table.append(self.arena, record).map(drop).map_err(full)
+    }
+
+    /// Takes zeroed room for records from the tail.
+    pub(crate) fn room<T: Record>(&mut self, count: usize, place: &mut TailRef) -> Result<(), Error> {
+        self.room_of(size_of::<T>(), count, place)
+    }
+
+    #[cfg_attr(small, inline(never))]
+    fn room_of(&mut self, size: usize, count: usize, place: &mut TailRef) -> Result<(), Error> {
+        *place = self.arena.alloc_tail::<u8>(size.saturating_mul(count)).map_err(full)?;
+        Ok(())
+    }
+
+    /// The bytes of a text in the tail.
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn bytes(&self, text: Text) -> &[u8] {
+        text.get(self.arena.tail())
+    }
+
     /// Copies bytes to the tail.
-    pub(crate) fn keep(&mut self, bytes: &[u8]) -> Result<Text, Error> {
-        Text::keep(self.arena, bytes).map_err(full)
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn keep(&mut self, bytes: &[u8], slot: &mut Text) -> Result<(), Error> {
+        *slot = Text::keep(self.arena, bytes).map_err(full)?;
+        Ok(())
     }
 
     /// Copies a JSON string to the tail, without its escapes.
-    pub(crate) fn keep_text(&mut self, text: json::Text<'_>) -> Result<Text, Error> {
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn keep_text(&mut self, text: json::Text<'_>, slot: &mut Text) -> Result<(), Error> {
         if let Some(plain) = text.plain() {
-            return self.keep(plain);
+            return self.keep(plain, slot);
         }
         let len = text.len();
-        if len == 0 {
-            return Ok(Text::EMPTY);
-        }
-        let place = self.arena.alloc_tail::<u8>(len).map_err(full)?;
-        let slot = self.arena.tail_slice_mut::<u8>(place, len);
-        slot.and_then(|slot| text.unescape(slot)).ok_or_else(|| broken("an unescaped string"))?;
-        let len = u32::try_from(len).map_err(|_| broken("length of a string"))?;
-        Ok(Text { place, len: len.into() })
+        // A text with an escape has at least one character.
+        self.room::<u8>(len, &mut slot.place)?;
+        let bytes = self.arena.tail_slice_mut::<u8>(slot.place, len);
+        bytes.and_then(|bytes| text.unescape(bytes)).ok_or_else(|| broken("an unescaped string"))?;
+        slot.len = u32::try_from(len).map_err(|_| broken("length of a string"))?.into();
+        Ok(())
     }
 
-    /// The same for an element, if it is a string.
-    pub(crate) fn keep_string(&mut self, element: Element<'_>) -> Result<Option<Text>, Error> {
-        element.as_text().map(|text| self.keep_text(text)).transpose()
+    /// The same for an element, if it is a string; else the slot stays as it is.
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn keep_string(&mut self, element: Element<'_>, slot: &mut Text) -> Result<bool, Error> {
+        match element.as_text() {
+            Some(text) => self.keep_text(text, slot).map(|()| true),
+            None => Ok(false),
+        }
     }
 
     /// The member `dir` + `/` + `name`, or `name` alone where `dir` is empty.
@@ -136,8 +208,15 @@ impl<'m> Build<'_, 'm> {
     pub(crate) fn missing(&self, code: ManifestCode, dir: Text, name: Text) -> Error {
         let tail = self.arena.tail();
         let (dir, name) = (dir.get(tail), name.get(tail));
-        let slash: &[u8] = if dir.is_empty() { b"" } else { b"/" };
-        fault(code).edit(|at| at.name = dir.iter().chain(slash).chain(name).copied().collect())
+        let (mut path, mut len) = ([0u8; 33], 0usize);
+        // One byte more than an error has room for shows that something is left out.
+        for part in [dir, if dir.is_empty() { b"" } else { b"/" }, name] {
+            let room = path.get_mut(len..).unwrap_or(&mut []);
+            let fits = part.len().min(room.len());
+            crate::bytes::copy(room, part);
+            len = len.saturating_add(fits);
+        }
+        fault(code).name(path.get(..len).unwrap_or(&[]))
     }
 
     /// Adds the document and the subgraph to an error that names none.
@@ -187,7 +266,9 @@ pub(crate) fn number(member: Option<Member<'_>>) -> u32 {
 /// A reader of one kind of JSON document. Faults of the content go to the verdict; an `Err` ends S2.
 pub(crate) trait Document {
     /// What the root must be.
-    const ROOT: json::Kind = json::Kind::Object;
+    fn root(&self) -> json::Kind {
+        json::Kind::Object
+    }
 
     /// See [`json::Reader::value`].
     fn value(
@@ -210,20 +291,34 @@ pub(crate) trait Document {
     fn leave(&mut self, build: &mut Build<'_, '_>, path: &json::Path<'_>, values: u32) -> Result<(), Error>;
 
     /// The whole document was read.
-    fn finish(&mut self, build: &mut Build<'_, '_>) -> Result<(), Error>;
+    fn finish(&mut self, _: &mut Build<'_, '_>) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// A document reader together with its state: what the cutter sees.
-pub(crate) struct With<'x, 'a, 'm, D> {
-    pub(crate) document: &'x mut D,
+pub(crate) struct With<'x, 'a, 'm> {
+    pub(crate) document: &'x mut dyn Document,
     pub(crate) build: &'x mut Build<'a, 'm>,
 }
 
-impl<D: Document> json::Reader for With<'_, '_, '_, D> {
+impl With<'_, '_, '_> {
+    /// The document was given whole.
+    pub(crate) fn finish(&mut self, cutter: &mut json::Cutter<'_>) -> Result<(), Error> {
+        cutter.finish(self)?;
+        self.document.finish(self.build)
+    }
+}
+
+impl json::Reader for With<'_, '_, '_> {
     fn value(&mut self, path: &json::Path<'_>, kind: json::Kind, offset: u64) -> Result<json::Want, Error> {
-        if path.depth() == 0 && kind != D::ROOT {
-            let error = fault(ManifestCode::JsonMalformed).offset(offset);
-            return Err(error.name(kind.name().as_bytes()).name2(D::ROOT.name().as_bytes()));
+        if path.depth() == 0 {
+            let root = self.document.root();
+            if kind != root {
+                let error = fault(ManifestCode::JsonMalformed).offset(offset);
+                return Err(error.name(kind.name().as_bytes()).name2(root.name().as_bytes()));
+            }
+            return Ok(json::Want::Enter);
         }
         self.document.value(self.build, path, kind, offset)
     }
@@ -252,6 +347,13 @@ pub(crate) const fn id(number: u32) -> MemberId {
 /// [`check_of`] takes it out, so that a result stays small.
 pub(crate) fn failed(check: u8, error: Error) -> Error {
     error.element(u32::from(check))
+}
+
+/// A fault of the entry of that name, by the number of the check.
+#[cold]
+#[inline(never)]
+pub(crate) fn refused(check: u8, code: ManifestCode, name: &[u8]) -> Error {
+    failed(check, fault(code).name(name))
 }
 
 /// The number that [`failed`] left.

@@ -4,12 +4,12 @@ use super::build::{Build, Document, With, broken, fault, find_in, full, id, numb
 use super::engine::settle::settle;
 use super::gate;
 use super::graph::reader::GraphReader;
-use super::graph::tables::List;
-use super::kelf::reader::{GraphEntry, KelfReader};
+use super::graph::tables::{Attr, List};
+use super::kelf::reader::{GraphEntry, KelfReader, Key};
 use super::kelf::{Target, Version};
 use super::link;
 use super::named;
-use super::record::{DefRecord, NONE, RootRecord, def_at};
+use super::record::{DefRecord, NONE, RootRecord};
 use super::verdict::{Rank, Section, Verdict};
 use crate::arch::Arch;
 use crate::arena::{Arena, TailRef};
@@ -75,6 +75,7 @@ fn run_within<'m, P: Payload<'m>>(
         limits: *limits,
         policy: *policy,
         verdict: Verdict::default(),
+        definitions: TailRef::NULL,
         member: None,
         subgraph: None,
         gate: None,
@@ -102,27 +103,25 @@ fn hops<'m, P: Payload<'m>>(
 ) -> Result<TailRef, Error> {
     let mut root = RootRecord::new_zeroed();
     graph(payload, build, cutter, notes, &mut root)?;
-    let entries = kelf(payload, build, cutter, notes, &mut root)?;
-    let definitions = definitions(build, &mut root, &entries)?;
+    let mut reader = KelfReader::new();
+    kelf(payload, build, cutter, notes, &mut root, &mut reader)?;
+    definitions(build, &mut root, &reader)?;
     let graphs = root.definition_count.get();
-    named::definitions(payload, build, cutter, definitions, graphs)?;
-    named::files(payload, build, cutter, definitions, graphs)?;
-    named::rosters(payload, build, cutter, definitions, graphs)?;
+    named::read(payload, build, cutter, graphs)?;
     for graph in 0..graphs {
-        let place = def_at(definitions, graph).ok_or_else(|| broken("a definition"))?;
         build.subgraph = u8::try_from(graph).ok();
-        let graph = u16::try_from(graph).map_err(|_| broken("a subgraph number"))?;
-        settle(build, notes, graph, place)?;
+        settle(build, notes, u16::try_from(graph).map_err(|_| broken("a subgraph number"))?)?;
     }
     verdict(build)?;
     build.subgraph = None;
-    link::remotes(build, definitions, graphs)?;
+    link::remotes(build, graphs)?;
     build.member = Some(id(root.kelf_member.get()));
     if !build.policy.tooling() {
         gate::cores(graphs, build.policy.lnc)?;
     }
-    let place = build.arena.alloc_tail::<RootRecord>(1).map_err(full)?;
-    let slot = build.arena.tail_slice_mut::<RootRecord>(place, 1).and_then(|all| all.first_mut());
+    let mut place = TailRef::NULL;
+    build.room::<RootRecord>(1, &mut place)?;
+    let slot = build.arena.tail_mut::<RootRecord>(place);
     *slot.ok_or_else(|| broken("the root record"))? = root;
     Ok(place)
 }
@@ -132,13 +131,13 @@ fn verdict(build: &Build<'_, '_>) -> Result<(), Error> {
 }
 
 /// One document, read on its own.
-struct One<'x, 'b, 'a, 'm, D> {
+struct One<'x, 'b, 'a, 'm> {
     member: MemberId,
     cutter: &'x mut Cutter<'b>,
-    with: With<'x, 'a, 'm, D>,
+    with: With<'x, 'a, 'm>,
 }
 
-impl<D: Document> Visitor for One<'_, '_, '_, '_, D> {
+impl Visitor for One<'_, '_, '_, '_> {
     fn wants(&mut self, id: MemberId) -> bool {
         id == self.member
     }
@@ -148,18 +147,17 @@ impl<D: Document> Visitor for One<'_, '_, '_, '_, D> {
     }
 
     fn end(&mut self, _: MemberId) -> Result<(), Error> {
-        self.cutter.finish(&mut self.with).map(drop)?;
-        self.with.document.finish(self.with.build)
+        self.with.finish(self.cutter)
     }
 }
 
 #[inline(never)]
-fn read_one<'m, P: Payload<'m>, D: Document>(
+fn read_one<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
     cutter: &mut Cutter<'_>,
     member: Member<'m>,
-    document: &mut D,
+    document: &mut dyn Document,
 ) -> Result<(), Error> {
     build.member = Some(member.id);
     json::check_size(member.name, member.size, &build.limits)?;
@@ -170,7 +168,7 @@ fn read_one<'m, P: Payload<'m>, D: Document>(
             one.data(member.id, 0, bytes)?;
             one.end(member.id)
         }
-        None => payload.visit(&mut one),
+        None => payload.visit(&mut (&mut one as &mut dyn Visitor)),
     }
 }
 
@@ -195,13 +193,13 @@ fn graph<'m, P: Payload<'m>>(
     (root.outputs, root.output_count) = (place, U32::new(count));
     root.graph_member = U32::new(member.id.0);
     root.kelf_nodes = U32::new(graph.kelf_nodes);
-    let node = graph.kelf.ok_or_else(|| fault(ManifestCode::KelfNodeMissing))?;
-    root.node_name = node.node;
-    if node.kelf.is_absent() {
-        return Err(fault(ManifestCode::KelfAttrMissing));
-    }
-    root.kelf_name = node.kelf.get().ok_or_else(|| fault(ManifestCode::KelfAttrType))?;
-    Ok(())
+    (root.node_name, root.kelf_name) = (graph.kelf.node, graph.kelf.kelf);
+    Err(fault(match graph.kelf.attr {
+        _ if graph.kelf_nodes == 0 => ManifestCode::KelfNodeMissing,
+        Attr::Absent => ManifestCode::KelfAttrMissing,
+        Attr::Wrong => ManifestCode::KelfAttrType,
+        Attr::Good => return Ok(()),
+    }))
 }
 
 /// Hop 2: the KELF (§5).
@@ -212,23 +210,24 @@ fn kelf<'m, P: Payload<'m>>(
     cutter: &mut Cutter<'_>,
     notes: &mut impl Notes,
     root: &mut RootRecord,
-) -> Result<KelfReader, Error> {
-    let name = root.kelf_name.get(build.arena.tail());
+    reader: &mut KelfReader,
+) -> Result<(), Error> {
+    let name = build.bytes(root.kelf_name);
     let found = find_in(&build.table, b"", name);
     let member = found.ok_or_else(|| fault(ManifestCode::KelfMissing).name(name))?;
     root.kelf_member = U32::new(member.id.0);
-    let mut reader = KelfReader::new();
-    read_one(payload, build, cutter, member, &mut reader)?;
-    version(build, root, &reader)?;
-    target(build, notes, root, &reader)?;
-    graphs(build, &reader)?;
-    Ok(reader)
+    read_one(payload, build, cutter, member, reader)?;
+    version(build, root, reader)?;
+    target(build, notes, root, reader)?;
+    graphs(build, reader)
 }
 
 fn version(build: &Build<'_, '_>, root: &mut RootRecord, reader: &KelfReader) -> Result<(), Error> {
-    let malformed = || fault(ManifestCode::KelfMalformed).name(b"version");
-    root.version = reader.version.get().ok_or_else(malformed)?;
-    let text = root.version.get(build.arena.tail());
+    if !reader.said.has(Key::Version) {
+        return Err(fault(ManifestCode::KelfMalformed).name(b"version"));
+    }
+    root.version = reader.said.text(Key::Version);
+    let text = build.bytes(root.version);
     let version = Version::parse(text).ok_or_else(|| fault(ManifestCode::KelfVersion).name(text))?;
     root.major = U32::new(version.major);
     root.minor = U32::new(version.minor);
@@ -244,12 +243,14 @@ fn target(
     root: &mut RootRecord,
     reader: &KelfReader,
 ) -> Result<(), Error> {
-    let target = match reader.target.get() {
-        None if reader.target.is_wrong() => return Err(fault(ManifestCode::KelfMalformed).name(b"target")),
-        None => Target::NeuronCoreV1,
-        Some(text) => {
-            (root.target, root.target_present) = (text, U32::new(1));
-            let text = text.get(build.arena.tail());
+    let target = match reader.said.has(Key::Target) {
+        false if reader.said.is_wrong(Key::Target) => {
+            return Err(fault(ManifestCode::KelfMalformed).name(b"target"));
+        }
+        false => Target::NeuronCoreV1,
+        true => {
+            (root.target, root.target_present) = (reader.said.text(Key::Target), U32::new(1));
+            let text = build.bytes(root.target);
             Target::parse(text).ok_or_else(|| fault(ManifestCode::KelfTarget).name(text))?
         }
     };
@@ -272,12 +273,12 @@ fn target(
 fn graphs(build: &mut Build<'_, '_>, reader: &KelfReader) -> Result<(), Error> {
     let count = reader.graphs.len();
     let table = reader.graphs;
-    match reader.graphs_are_array.get() {
-        Some(true) if count > 0 => {}
-        Some(true) => {
+    match reader.said.has(Key::Graphs) {
+        true if count > 0 => {}
+        true => {
             return Err(fault(ManifestCode::KelfGraphs).name2(b"no graph").name(b"`graphs` is empty"));
         }
-        _ => return Err(fault(ManifestCode::KelfMalformed).name(b"graphs")),
+        false => return Err(fault(ManifestCode::KelfMalformed).name(b"graphs")),
     }
     let most = u64::from(build.limits.subgraphs.min(256));
     if u64::from(count) > most {
@@ -289,8 +290,7 @@ fn graphs(build: &mut Build<'_, '_>, reader: &KelfReader) -> Result<(), Error> {
         let this = entry(at).filter(|entry| entry.bad.get() == 0);
         let this = this.ok_or_else(|| fault(ManifestCode::KelfMalformed).name(b"graphs").element(at))?;
         let name = this.name.get(tail);
-        let twice = (0..at).filter_map(entry).any(|other| other.name.get(tail) == name);
-        if twice {
+        if (0..at).any(|other| table.name::<GraphEntry>(tail, other) == name) {
             return Err(fault(ManifestCode::KelfGraphs).name2(b"a graph twice").name(name).element(at));
         }
     }
@@ -299,18 +299,16 @@ fn graphs(build: &mut Build<'_, '_>, reader: &KelfReader) -> Result<(), Error> {
 
 /// One record for each graph; E301 for those whose member is absent.
 #[inline(never)]
-fn definitions(
-    build: &mut Build<'_, '_>,
-    root: &mut RootRecord,
-    reader: &KelfReader,
-) -> Result<TailRef, Error> {
+fn definitions(build: &mut Build<'_, '_>, root: &mut RootRecord, reader: &KelfReader) -> Result<(), Error> {
     let count = reader.graphs.len();
     let length = usize::try_from(count).map_err(|_| broken("graphs"))?;
-    let place = build.arena.alloc_tail::<DefRecord>(length).map_err(full)?;
+    let mut place = TailRef::NULL;
+    build.room::<DefRecord>(length, &mut place)?;
+    build.definitions = place;
     for at in 0..count {
         let entry = reader.graphs.get::<GraphEntry>(build.arena.tail(), at);
         let entry = *entry.ok_or_else(|| broken("a graph"))?;
-        let path = entry.definition.get(build.arena.tail());
+        let path = build.bytes(entry.definition);
         let dir_len = path.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
         let member = find_in(&build.table, b"", path);
         if member.is_none() {
@@ -319,9 +317,7 @@ fn definitions(
             build.offer(Rank::new(graph, Section::Document), error);
         }
         let member = U32::new(number(member));
-        let def = build.arena.tail_slice_mut::<DefRecord>(place, length);
-        let def =
-            def.and_then(|all| all.get_mut(usize::try_from(at).ok()?)).ok_or_else(|| broken("a graph"))?;
+        let def = build.def_mut(at).ok_or_else(|| broken("a graph"))?;
         def.name = entry.name;
         def.definition = entry.definition;
         def.dir_len = U32::new(u32::try_from(dir_len).map_err(|_| broken("a path"))?);
@@ -333,7 +329,7 @@ fn definitions(
             engine.dve = [U32::new(NONE); 5];
         }
     }
-    root.definitions = place;
+    root.definitions = build.definitions;
     root.definition_count = U32::new(count);
-    Ok(place)
+    Ok(())
 }

@@ -10,12 +10,13 @@ mod vars;
 
 use super::block::{Block, BlockSource, Totals};
 use super::collectives::Ranks;
-use super::engine::{ActSet, DveTables, EngineFile, Function, Library};
+use super::engine::{ActSet, DveTables, EngineFile, Function, Library, member};
 use super::queue::Queue;
 use super::record::{
     ActSetRecord, BlockRecord, CarveoutRecord, DefRecord, EngineRecord, InstanceRecord, LibraryRecord,
-    QueueRecord, Text, TotalsRecord, VarRecord, def_flag, wide,
+    QueueRecord, Text, TotalsRecord, VarRecord, def_flag, nth, wide,
 };
+use super::sort::index;
 use super::variable::Variable;
 use crate::arch::{Arch, Engine};
 use crate::arena::{Tail, TailRef};
@@ -205,9 +206,7 @@ impl<'m> Definition<'m> {
     /// Queue set `index` in byte order of names.
     #[must_use]
     pub fn queue(&self, index: u32) -> Option<Queue<'m>> {
-        let count = usize::try_from(self.queue_count()).ok()?;
-        let order = self.tail.slice::<U32>(self.record.queues_by_name, count)?;
-        let stored = order.get(usize::try_from(index).ok()?)?.get();
+        let stored = self::index(self.tail, self.record.queues_by_name, self.queue_count(), index)?;
         let record = self.record.queues.get::<QueueRecord>(self.tail, stored)?;
         Queue::new(self.tail, &self.record.instance_names, record)
     }
@@ -221,7 +220,16 @@ impl<'m> Definition<'m> {
     /// Position and queue set with that name.
     #[must_use]
     pub fn queue_by_name(&self, name: &[u8]) -> Option<(u32, Queue<'m>)> {
-        (0..).zip(self.queues()).find(|(_, queue)| queue.name == name)
+        let at = self.queue_index(name)?;
+        Some((at, self.queue(at)?))
+    }
+
+    pub(crate) fn queue_index(&self, name: &[u8]) -> Option<u32> {
+        let count = self.queue_count();
+        (0..count).find(|&at| {
+            let stored = index(self.tail, self.record.queues_by_name, count, at);
+            stored.is_some_and(|stored| self.record.queues.name::<QueueRecord>(self.tail, stored) == name)
+        })
     }
 
     /// Number of queue instances, all sets together.
@@ -250,6 +258,14 @@ impl<'m> Definition<'m> {
         EngineFile::new(self.tail, self.engine_record(BlockSource::Engine(engine)))
     }
 
+    /// The file that a source stands in, if there is one.
+    pub(crate) fn source_member(&self, source: BlockSource) -> Option<MemberId> {
+        match source {
+            BlockSource::Definition => Some(self.member()),
+            BlockSource::Engine(_) => member(self.engine_record(source).member.get()),
+        }
+    }
+
     /// Number of DMA blocks of a source.
     #[must_use]
     pub fn block_count(&self, source: BlockSource) -> u32 {
@@ -276,9 +292,7 @@ impl<'m> Definition<'m> {
         let count = self.instance_count();
         let at = || {
             let row = count.checked_mul(u32::try_from(source.slot()).ok()?)?;
-            let all = usize::try_from(count.checked_mul(6)?).ok()?;
-            let index = usize::try_from(row.checked_add(instance)?).ok()?;
-            self.tail.slice::<TotalsRecord>(self.record.totals, all)?.get(index)
+            self.tail.get::<TotalsRecord>(nth::<TotalsRecord>(self.record.totals, row.checked_add(instance)?))
         };
         match at() {
             Some(record) if instance < count => Totals {

@@ -65,16 +65,30 @@ pub enum Target {
     NeuronCoreV1,
 }
 
+crate::words::words! {
+    /// Targets (manifests.md §5.3).
+    TargetWord {
+        None = b"",
+        Sunda = b"sunda",
+        V2 = b"v2",
+        Cayman = b"cayman",
+        V3 = b"v3",
+        Mariana = b"mariana",
+        V4 = b"v4",
+        Any = b"*",
+    }
+}
+
 impl Target {
     /// The meaning of a `target` string; `None` is E202.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
-        Some(match text {
-            b"" | b"sunda" | b"v2" => Self::Arch(Arch::Sunda),
-            b"cayman" | b"v3" => Self::Arch(Arch::Cayman),
-            b"mariana" | b"v4" => Self::Arch(Arch::Mariana),
-            b"*" => Self::Any,
-            _ => return None,
+        Some(match TargetWord::of(text) {
+            TargetWord::None | TargetWord::Sunda | TargetWord::V2 => Self::Arch(Arch::Sunda),
+            TargetWord::Cayman | TargetWord::V3 => Self::Arch(Arch::Cayman),
+            TargetWord::Mariana | TargetWord::V4 => Self::Arch(Arch::Mariana),
+            TargetWord::Any => Self::Any,
+            TargetWord::Other => return None,
         })
     }
 }

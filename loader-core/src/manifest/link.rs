@@ -4,16 +4,15 @@ use super::build::{Build, broken, fault, id};
 use super::class::VarClass;
 use super::definition::Definition;
 use super::kelf::decimal;
-use super::record::{DefRecord, VarRecord, def_at, var_flag};
+use super::record::{DefRecord, VarRecord, nth, var_flag};
 use crate::arena::{Tail, TailRef};
 use crate::error::{Error, ManifestCode};
 use zerocopy::little_endian::U32;
 
 /// Resolves every `remote` variable to its owner.
-pub(super) fn remotes(build: &mut Build<'_, '_>, definitions: TailRef, graphs: u32) -> Result<(), Error> {
+pub(super) fn remotes(build: &mut Build<'_, '_>, graphs: u32) -> Result<(), Error> {
     for graph in 0..graphs {
-        let place = def_at(definitions, graph).ok_or_else(|| broken("a definition"))?;
-        let def = build.arena.tail().get::<DefRecord>(place).ok_or_else(|| broken("a definition"))?;
+        let def = build.def(graph).ok_or_else(|| broken("a definition"))?;
         let (vars, member) = (def.vars, id(def.member.get()));
         for at in 0..vars.len() {
             let tail = build.arena.tail();
@@ -21,7 +20,7 @@ pub(super) fn remotes(build: &mut Build<'_, '_>, definitions: TailRef, graphs: u
             if VarClass::from_code(record.class) != Some(VarClass::Remote) {
                 continue;
             }
-            let owners = Owners { tail, definitions, graphs, graph };
+            let owners = Owners { tail, definitions: build.definitions, graphs, graph };
             let (subgraph, var_id) = owners.of(record).map_err(|error| {
                 let error = error.name(record.name.get(tail)).member(member).element(at);
                 error.subgraph(u8::try_from(graph).unwrap_or(u8::MAX))
@@ -72,7 +71,7 @@ impl<'a> Owners<'a> {
         if subgraph == self.graph {
             return Err(self.refused(ManifestCode::RemoteOwn, subgraph));
         }
-        let record = def_at(self.definitions, subgraph).and_then(|place| self.tail.get::<DefRecord>(place));
+        let record = self.tail.get::<DefRecord>(nth::<DefRecord>(self.definitions, subgraph));
         Ok(Definition::new(self.tail, record.ok_or_else(absent)?))
     }
 

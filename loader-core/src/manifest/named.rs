@@ -4,64 +4,47 @@ use super::block::BlockSource;
 use super::build::{Build, broken, fault, find_in};
 use super::class::VarClass;
 use super::npy::is_npy;
-use super::record::{DefRecord, NONE, Text, VarRecord, def_at, def_flag, engine_flag};
+use super::record::{DefRecord, NONE, Text, VarRecord, def_flag, engine_flag};
 use super::verdict::{Rank, Section};
 use super::wants::{self, Want, Wants, kind};
 use crate::arch::Engine;
-use crate::arena::TailRef;
 use crate::error::{Error, ManifestCode};
 use crate::json::Cutter;
 use crate::source::{MemberId, Payload};
 use zerocopy::FromZeros;
 use zerocopy::little_endian::{U32, U64};
 
-/// The record of a graph, as it stands.
-fn def<'x>(build: &'x Build<'_, '_>, definitions: TailRef, graph: u32) -> Result<&'x DefRecord, Error> {
-    let record = def_at(definitions, graph).and_then(|place| build.arena.tail().get::<DefRecord>(place));
-    record.ok_or_else(|| broken("a definition"))
-}
+/// Enters the members that one hop reads.
+type List = fn(&mut Build<'_, '_>, &mut Wants, u32) -> Result<(), Error>;
 
-/// Reads what `list` names.
-fn listed<'a, 'm, P: Payload<'m>>(
-    payload: &mut P,
-    build: &mut Build<'a, 'm>,
-    cutter: &mut Cutter<'_>,
-    definitions: TailRef,
-    list: impl FnOnce(&mut Build<'a, 'm>, &mut Wants) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let mark = build.arena.mark();
-    let mut wants = Wants::default();
-    list(build, &mut wants)?;
-    wants.sort(build);
-    wants::read(payload, build, cutter, definitions, wants)?;
-    build.arena.release_head(mark);
-    Ok(())
-}
+/// What is read after the KELF, hop by hop: every `def.json` (§6), what the definitions name (§11, §13, §15), and
+/// rosters of another name.
+const HOPS: [List; 3] = [list_definitions, list_files, list_rosters];
 
-/// Hop 3: every `def.json` (§6).
+/// Hops 3 and 4.
 #[inline(never)]
-pub(super) fn definitions<'m, P: Payload<'m>>(
+pub(super) fn read<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
     cutter: &mut Cutter<'_>,
-    definitions: TailRef,
     graphs: u32,
 ) -> Result<(), Error> {
-    listed(payload, build, cutter, definitions, |build, wants| {
-        list_definitions(build, wants, definitions, graphs)
-    })
+    for list in HOPS {
+        let mark = build.arena.mark();
+        let mut wants = Wants::default();
+        list(build, &mut wants, graphs)?;
+        wants.sort(build);
+        wants::read(payload, build, cutter, wants)?;
+        build.arena.release_head(mark);
+    }
+    Ok(())
 }
 
 /// Not inlined, as the other lists: a definition's record is large, and is gone when the reading begins.
 #[inline(never)]
-fn list_definitions(
-    build: &mut Build<'_, '_>,
-    wants: &mut Wants,
-    definitions: TailRef,
-    graphs: u32,
-) -> Result<(), Error> {
+fn list_definitions(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u32) -> Result<(), Error> {
     for graph in 0..graphs {
-        let member = def(build, definitions, graph)?.member.get();
+        let member = build.def(graph).ok_or_else(|| broken("a definition"))?.member.get();
         let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
         if member != NONE {
             wants.push(build, Want::new(member, graph, kind::DEFINITION, 0, 0))?;
@@ -70,28 +53,11 @@ fn list_definitions(
     Ok(())
 }
 
-/// Hop 4: what the definitions name (§11, §13, §15).
 #[inline(never)]
-pub(super) fn files<'m, P: Payload<'m>>(
-    payload: &mut P,
-    build: &mut Build<'_, 'm>,
-    cutter: &mut Cutter<'_>,
-    definitions: TailRef,
-    graphs: u32,
-) -> Result<(), Error> {
-    listed(payload, build, cutter, definitions, |build, wants| list_files(build, wants, definitions, graphs))
-}
-
-#[inline(never)]
-fn list_files(
-    build: &mut Build<'_, '_>,
-    wants: &mut Wants,
-    definitions: TailRef,
-    graphs: u32,
-) -> Result<(), Error> {
+fn list_files(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u32) -> Result<(), Error> {
     for graph in 0..graphs {
         let mut copy = DefRecord::new_zeroed();
-        copy.clone_from(def(build, definitions, graph)?);
+        copy.clone_from(build.def(graph).ok_or_else(|| broken("a definition"))?);
         let def = &copy;
         build.subgraph = u8::try_from(graph).ok();
         let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
@@ -101,7 +67,7 @@ fn list_files(
         build.member = Some(MemberId(def.member.get()));
         constants(build, wants, graph, def)?;
         ucode(build, wants, graph, def)?;
-        engines(build, wants, definitions, graph, def)?;
+        engines(build, wants, graph, def)?;
     }
     Ok(())
 }
@@ -133,11 +99,11 @@ fn ucode(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefReco
     if name.len.get() == 0 {
         return Ok(());
     }
-    let dir = Text { place: def.definition.place, len: def.dir_len };
+    let dir = def.dir();
     match build.find(dir, name).or_else(|| build.find(Text::EMPTY, name)) {
         Some(member) => wants.push(build, Want::new(member.id.0, graph, kind::UCODE, 0, 0)),
         None => {
-            let error = fault(ManifestCode::UcodeManifest).name(name.get(build.arena.tail()));
+            let error = fault(ManifestCode::UcodeManifest).name(build.bytes(name));
             build.offer(Rank::new(graph, Section::Ucode), error);
             Ok(())
         }
@@ -146,14 +112,8 @@ fn ucode(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefReco
 
 /// The files with blocks, and the roster of activation sets.
 #[inline(never)]
-fn engines(
-    build: &mut Build<'_, '_>,
-    wants: &mut Wants,
-    definitions: TailRef,
-    graph: u16,
-    def: &DefRecord,
-) -> Result<(), Error> {
-    let dir = Text { place: def.definition.place, len: def.dir_len };
+fn engines(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefRecord) -> Result<(), Error> {
+    let dir = def.dir();
     for (which, source) in (0u8..).zip(BlockSource::ALL) {
         let BlockSource::Engine(engine) = source else {
             if def.flags.get() & def_flag::DMA != 0 {
@@ -166,15 +126,15 @@ fn engines(
             continue;
         }
         let Some(member) = build.find(dir, record.file) else {
-            let section = Section::Engine(u8::try_from(engine.index()).unwrap_or(0));
+            let section = Section::Engine(engine);
             let error = build.missing(ManifestCode::EngineMissing, dir, record.file);
             build.offer(Rank::new(graph, section), error);
             continue;
         };
-        set_member(build, definitions, graph, engine, member.id)?;
+        set_member(build, graph, engine, member.id)?;
         wants.push(build, Want::new(member.id.0, graph, kind::BLOCKS, which, 0))?;
     }
-    if let Some(member) = find_in(&build.table, dir.get(build.arena.tail()), ROSTER) {
+    if let Some(member) = find_in(&build.table, build.bytes(dir), ROSTER) {
         wants.push(build, Want::new(member.id.0, graph, kind::ACT_INFO, 0, 0))?;
     }
     Ok(())
@@ -184,32 +144,13 @@ fn engines(
 /// files, before it is known whether `act_info` says so.
 const ROSTER: &[u8] = b"act_info.json";
 
-/// Rosters of another name.
 #[inline(never)]
-pub(super) fn rosters<'m, P: Payload<'m>>(
-    payload: &mut P,
-    build: &mut Build<'_, 'm>,
-    cutter: &mut Cutter<'_>,
-    definitions: TailRef,
-    graphs: u32,
-) -> Result<(), Error> {
-    listed(payload, build, cutter, definitions, |build, wants| {
-        list_rosters(build, wants, definitions, graphs)
-    })
-}
-
-#[inline(never)]
-fn list_rosters(
-    build: &mut Build<'_, '_>,
-    wants: &mut Wants,
-    definitions: TailRef,
-    graphs: u32,
-) -> Result<(), Error> {
+fn list_rosters(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u32) -> Result<(), Error> {
     for graph in 0..graphs {
-        let def = def(build, definitions, graph)?;
-        let dir = Text { place: def.definition.place, len: def.dir_len };
+        let def = build.def(graph).ok_or_else(|| broken("a definition"))?;
+        let dir = def.dir();
         let name = def.engines.get(Engine::Act.index()).map_or(Text::EMPTY, |act| act.act_info);
-        let usual = name.get(build.arena.tail()) == ROSTER;
+        let usual = build.bytes(name) == ROSTER;
         let member = build.find(dir, name).filter(|_| name.len.get() > 0 && !usual);
         let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
         if let Some(member) = member {
@@ -219,16 +160,8 @@ fn list_rosters(
     Ok(())
 }
 
-fn set_member(
-    build: &mut Build<'_, '_>,
-    definitions: TailRef,
-    graph: u16,
-    engine: Engine,
-    member: MemberId,
-) -> Result<(), Error> {
-    let place = def_at(definitions, u32::from(graph)).ok_or_else(|| broken("a definition"))?;
-    let def = build.arena.tail_slice_mut::<DefRecord>(place, 1).and_then(|all| all.first_mut());
-    let record = def.and_then(|def| def.engines.get_mut(engine.index()));
+fn set_member(build: &mut Build<'_, '_>, graph: u16, engine: Engine, member: MemberId) -> Result<(), Error> {
+    let record = build.def_mut(graph.into()).and_then(|def| def.engines.get_mut(engine.index()));
     record.ok_or_else(|| broken("an engine"))?.member = U32::new(member.0);
     Ok(())
 }

@@ -50,10 +50,21 @@ impl NpyHead {
 
 /// The reference's words for a magic that is not [`MAGIC`].
 fn other_magic(magic: u16) -> Name<16> {
-    let digit = |shift: u32| char::from_digit(u32::from(magic.wrapping_shr(shift) & 15), 16);
-    let digits = [12, 8, 4, 0].into_iter().filter_map(digit).map(|digit| u8::try_from(digit).unwrap_or(b'?'));
-    let leading = digits.clone().take(3).take_while(|&digit| digit == b'0').count();
-    digits.skip(leading).chain(*b" != 0x4e93").collect()
+    let (mut text, mut len) = ([0u8; 14], 0usize);
+    for shift in [12, 8, 4, 0] {
+        let digit = magic.wrapping_shr(shift) & 15;
+        if len == 0 && digit == 0 && shift != 0 {
+            continue;
+        }
+        if let (Some(slot), Some(&digit)) = (text.get_mut(len), b"0123456789abcdef".get(usize::from(digit))) {
+            *slot = digit;
+        }
+        len = len.wrapping_add(1);
+    }
+    if let Some(rest) = text.get_mut(len..) {
+        crate::bytes::copy(rest, b" != 0x4e93");
+    }
+    Name::new(text.get(..len.wrapping_add(10)).unwrap_or(&text))
 }
 
 /// Whether a constant is unwrapped: by its name's ending.

@@ -1,6 +1,6 @@
 //! The manifest's records in the arena's tail: alignment 1, little-endian, read through the views.
 
-use super::table::Table;
+use super::table::{Named, Table};
 use crate::arena::{Arena, ArenaFull, Tail, TailRef};
 use zerocopy::little_endian::{I32, U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -267,6 +267,7 @@ pub(crate) mod def_flag {
     pub(crate) const EXT_ISA: u32 = 32;
     pub(crate) const EXT_ISA_ADD: u32 = 64;
     pub(crate) const DMA: u32 = 128;
+    pub(crate) const VAR: u32 = 256;
 }
 
 /// One subgraph definition.
@@ -325,11 +326,18 @@ pub(crate) struct DefRecord {
     pub(crate) engines: [EngineRecord; 6],
 }
 
-/// The record of subgraph `graph` in the array at `place`.
-pub(crate) fn def_at(place: TailRef, graph: u32) -> Option<TailRef> {
-    let size = u32::try_from(size_of::<DefRecord>()).ok()?;
-    let distance = place.0.get().checked_sub(size.checked_mul(graph)?)?;
-    Some(TailRef(U32::new(distance)))
+impl DefRecord {
+    /// `sg_dir`: what the names of its members are relative to.
+    pub(crate) fn dir(&self) -> Text {
+        Text { place: self.definition.place, len: self.dir_len }
+    }
+}
+
+/// The place of record `at` in the array at `place`: an array goes on towards the tail's end.
+/// Null, where nothing is, for one before the tail's end.
+pub(crate) fn nth<T>(place: TailRef, at: u32) -> TailRef {
+    let size = u32::try_from(size_of::<T>()).unwrap_or(u32::MAX);
+    TailRef(U32::new(place.0.get().saturating_sub(size.saturating_mul(at))))
 }
 
 /// A queue instance's name and place, for lookup.
@@ -380,3 +388,16 @@ pub(crate) struct RootRecord {
     pub(crate) definitions: TailRef,
     pub(crate) definition_count: U32,
 }
+
+impl Named for VarRecord {}
+impl Named for QueueRecord {}
+impl Named for LibraryRecord {}
+impl Named for ActInfoRecord {}
+impl Named for TensorRecord {}
+
+const _: () = {
+    use core::mem::offset_of;
+    assert!(offset_of!(VarRecord, name) == 0 && offset_of!(QueueRecord, name) == 0);
+    assert!(offset_of!(LibraryRecord, name) == 0 && offset_of!(ActInfoRecord, name) == 0);
+    assert!(offset_of!(TensorRecord, name) == 0);
+};

@@ -4,6 +4,7 @@
 //! unused. A table's own record lists the first chunks, which are all that most tables have; the list of
 //! the others is in the tail like them.
 
+use super::record::Text;
 use crate::arena::{Arena, ArenaFull, Record, Tail, TailRef};
 use crate::bytes::copy;
 use zerocopy::little_endian::U32;
@@ -27,6 +28,9 @@ pub(crate) struct Table {
 }
 
 const _: () = assert!(size_of::<Table>() == 32);
+
+/// A record that begins with its name.
+pub(crate) trait Named: Record {}
 
 /// Where record `index` lies: chunk number, records in that chunk, position in it.
 fn locate(index: u32) -> Option<(usize, u32, u32)> {
@@ -53,6 +57,7 @@ impl Table {
     }
 
     /// Appends a record and returns its index.
+    #[cfg(test)]
     pub(crate) fn push<T: Record>(&mut self, arena: &mut Arena<'_>, record: T) -> Result<u32, ArenaFull> {
         self.append(arena, record.as_bytes())
     }
@@ -60,7 +65,7 @@ impl Table {
     /// One copy for all types of records, as for [`Table::find`]; a host's compiler makes one for each.
     #[cfg_attr(small, inline(never))]
     #[cfg_attr(not(small), inline(always))]
-    fn append(&mut self, arena: &mut Arena<'_>, record: &[u8]) -> Result<u32, ArenaFull> {
+    pub(crate) fn append(&mut self, arena: &mut Arena<'_>, record: &[u8]) -> Result<u32, ArenaFull> {
         let full = ArenaFull { needed: usize::MAX, available: arena.available() };
         let index = self.len();
         let (chunk, size, at) = locate(index).ok_or(full)?;
@@ -97,14 +102,34 @@ impl Table {
         slots.get(start..start.checked_add(record)?)
     }
 
+    /// The name of record `index`, which its record begins with; empty if there is none.
+    pub(crate) fn name<'m, T: Named>(&self, tail: Tail<'m>, index: u32) -> &'m [u8] {
+        self.name_of(tail, index, size_of::<T>())
+    }
+
+    #[cfg_attr(small, inline(never))]
+    fn name_of<'m>(&self, tail: Tail<'m>, index: u32, record: usize) -> &'m [u8] {
+        let name = self.find(tail, index, record).and_then(|bytes| Text::ref_from_prefix(bytes).ok());
+        name.map_or(&[], |(name, _)| name.get(tail))
+    }
+
     /// Record `index` of an unsealed table, to write.
     pub(crate) fn get_mut<'a, T: Record>(&self, arena: &'a mut Arena<'_>, index: u32) -> Option<&'a mut T> {
+        T::mut_from_bytes(self.find_mut(arena, index, size_of::<T>())?).ok()
+    }
+
+    /// The bytes of record `index`, to write.
+    #[cfg_attr(small, inline(never))]
+    #[cfg_attr(not(small), inline(always))]
+    fn find_mut<'a>(&self, arena: &'a mut Arena<'_>, index: u32, record: usize) -> Option<&'a mut [u8]> {
         if index >= self.len() {
             return None;
         }
         let (chunk, size, at) = locate(index)?;
         let place = self.chunk(arena.tail(), chunk)?;
-        arena.tail_slice_mut::<T>(place, wide(size))?.get_mut(wide(at))
+        let slots = arena.tail_slice_mut::<u8>(place, wide(size).checked_mul(record)?)?;
+        let start = wide(at).checked_mul(record)?;
+        slots.get_mut(start..start.checked_add(record)?)
     }
 
     /// Where a chunk lies; null if it was not taken yet.

@@ -4,23 +4,16 @@
 //! and key by key (manifests.md §6.3). So faults are collected with the rank of their place in that
 //! order, and the lowest rank wins.
 
+use crate::arch::Engine;
 use crate::error::{Error, Held};
 
-/// A place in the reference's order of reading.
+/// A place in the reference's order of reading, as one number: from the highest byte down the graph, the section, the
+/// phase within the section, the entry, block or item within the phase (four bytes), and the check within the item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Rank {
-    pub(crate) graph: u16,
-    pub(crate) section: Section,
-    /// Phase within the section.
-    pub(crate) step: u8,
-    /// Entry, block or item within the phase.
-    pub(crate) item: u32,
-    /// Check within the item.
-    pub(crate) check: u8,
-}
+pub(crate) struct Rank(u64);
 
 /// The sections of a definition in dispatch order, then the engines, then what needs all subgraphs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
     Document,
     Variables,
@@ -33,23 +26,43 @@ pub(crate) enum Section {
     Streams,
     Dma,
     Fp8,
-    Engine(u8),
+    Engine(Engine),
 }
 
+impl Section {
+    #[inline(always)]
+    const fn number(self) -> u32 {
+        match self {
+            Self::Document => 0,
+            Self::Variables => 1,
+            Self::Queues => 2,
+            Self::ReplicaGroups => 3,
+            Self::Pairs => 4,
+            Self::DefaultLibrary => 5,
+            Self::Ucode => 6,
+            Self::Carveouts => 7,
+            Self::Streams => 8,
+            Self::Dma => 9,
+            Self::Fp8 => 10,
+            Self::Engine(engine) => engine.number().wrapping_add(11),
+        }
+    }
+}
+
+#[allow(clippy::as_conversions, reason = "to a wider type, while compiling where it can be")]
 impl Rank {
+    /// The start of a section. A file has at most 256 graphs.
+    #[inline(always)]
     pub(crate) const fn new(graph: u16, section: Section) -> Self {
-        Self { graph, section, step: 0, item: 0, check: 0 }
+        Self((graph as u64).wrapping_shl(56) | (section.number() as u64).wrapping_shl(48))
     }
 
-    pub(crate) const fn step(mut self, step: u8) -> Self {
-        self.step = step;
-        self
+    pub(crate) const fn step(self, step: u8) -> Self {
+        Self(self.0 & !(0xFF << 40) | (step as u64).wrapping_shl(40))
     }
 
-    pub(crate) const fn item(mut self, item: u32, check: u8) -> Self {
-        self.item = item;
-        self.check = check;
-        self
+    pub(crate) const fn item(self, item: u32, check: u8) -> Self {
+        Self(self.0 & !0xFF_FFFF_FFFF | (item as u64).wrapping_shl(8) | check as u64)
     }
 }
 

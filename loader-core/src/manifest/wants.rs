@@ -10,14 +10,15 @@ use super::definition::ucode::UcodeReader;
 use super::engine::act_info::ActInfoReader;
 use super::engine::reader::EngineReader;
 use super::npy::NpyHead;
-use super::record::{DefRecord, VarRecord, def_at};
+use super::record::{DefRecord, VarRecord};
 use super::verdict::{Rank, Section};
-use crate::arena::{ArenaRef, TailRef};
+use crate::arena::ArenaRef;
 use crate::error::Error;
 use crate::json::{self, Cutter};
 use crate::sort::heap_sort;
 use crate::source::{MemberId, Payload, Visitor};
-use zerocopy::little_endian::{U16, U32, U64};
+use zerocopy::big_endian::{U16, U32};
+use zerocopy::little_endian::U64;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// What a member is read as. The numbers stand in [`Want::kind`].
@@ -35,6 +36,7 @@ pub(super) mod kind {
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub(super) struct Want {
+    // The order of wants is that of these bytes, so the highest comes first.
     pub(super) member: U32,
     pub(super) graph: U16,
     pub(super) kind: u8,
@@ -49,10 +51,6 @@ impl Want {
         Self { member, graph: U16::new(graph), kind, which, item, done: U32::ZERO }
     }
 
-    fn order(&self) -> (u32, u16, u8, u8, u32) {
-        (self.member.get(), self.graph.get(), self.kind, self.which, self.item.get())
-    }
-
     fn source(&self) -> BlockSource {
         BlockSource::ALL.get(usize::from(self.which)).copied().unwrap_or(BlockSource::Definition)
     }
@@ -65,9 +63,7 @@ impl Want {
             (kind::UCODE, _) => Rank::new(graph, Section::Ucode),
             (kind::NPY, _) => Rank::new(graph, Section::Variables).item(self.item.get(), 11),
             (_, BlockSource::Definition) => Rank::new(graph, Section::Dma),
-            (_, BlockSource::Engine(engine)) => {
-                Rank::new(graph, Section::Engine(u8::try_from(engine.index()).unwrap_or(0)))
-            }
+            (_, BlockSource::Engine(engine)) => Rank::new(graph, Section::Engine(engine)),
         }
     }
 }
@@ -97,7 +93,7 @@ impl Wants {
     /// Puts the list in archive order.
     pub(super) fn sort(&self, build: &mut Build<'_, '_>) {
         if let Some(all) = build.arena.slice_mut::<Want>(self.place) {
-            heap_sort(all, |a, b| a.order().cmp(&b.order()));
+            heap_sort(all, |a, b| a.as_bytes().cmp(b.as_bytes()));
         }
     }
 
@@ -145,19 +141,29 @@ enum Doc {
 
 /// Each reader is made in a frame of its own, because all are large.
 impl Doc {
-    fn begin(&mut self, want: Want, place: TailRef, def: &DefRecord) {
+    fn begin(&mut self, want: Want, def: &DefRecord) {
         match want.kind {
             kind::DEFINITION => self.definition(want.graph.get(), def),
             kind::UCODE => self.ucode(want.graph.get(), def),
             kind::ACT_INFO => self.act_info(),
             kind::NPY => *self = Self::Npy(NpyHead::new()),
-            _ => self.blocks(want, place, def),
+            _ => self.blocks(want, def),
         }
     }
 
     #[inline(never)]
     fn clear(&mut self) {
         *self = Self::None;
+    }
+
+    fn document(&mut self) -> Option<&mut dyn Document> {
+        match self {
+            Self::None | Self::Npy(_) => None,
+            Self::Definition(reader) => Some(reader),
+            Self::Ucode(reader) => Some(reader),
+            Self::Blocks(reader) => Some(reader),
+            Self::ActInfo(reader) => Some(reader),
+        }
     }
 
     #[inline(never)]
@@ -176,8 +182,8 @@ impl Doc {
     }
 
     #[inline(never)]
-    fn blocks(&mut self, want: Want, place: TailRef, def: &DefRecord) {
-        *self = Self::Blocks(EngineReader::new(want.graph.get(), want.source(), place, def));
+    fn blocks(&mut self, want: Want, def: &DefRecord) {
+        *self = Self::Blocks(EngineReader::new(want.graph.get(), want.source(), def));
     }
 }
 
@@ -185,7 +191,6 @@ impl Doc {
 pub(super) struct Hop<'x, 'b, 'a, 'm> {
     build: &'x mut Build<'a, 'm>,
     cutter: &'x mut Cutter<'b>,
-    definitions: TailRef,
     wants: Wants,
     doc: &'x mut Doc,
     at: usize,
@@ -197,11 +202,10 @@ pub(super) fn read<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
     cutter: &mut Cutter<'_>,
-    definitions: TailRef,
     wants: Wants,
 ) -> Result<(), Error> {
     let mut doc = Doc::None;
-    let mut hop = Hop { build, cutter, definitions, wants, doc: &mut doc, at: 0 };
+    let mut hop = Hop { build, cutter, wants, doc: &mut doc, at: 0 };
     let count = usize::try_from(wants.place.count()).unwrap_or(usize::MAX);
     for at in 0..count {
         let Some(want) = wants.get(hop.build, at).filter(|want| want.done.get() == 0) else { continue };
@@ -213,7 +217,7 @@ pub(super) fn read<'m, P: Payload<'m>>(
     }
     while wants.left(hop.build) {
         let before = wants.all(hop.build).iter().filter(|want| want.done.get() == 0).count();
-        payload.visit(&mut hop)?;
+        payload.visit(&mut (&mut hop as &mut dyn Visitor))?;
         if wants.all(hop.build).iter().filter(|want| want.done.get() == 0).count() == before {
             return Err(broken("a member was not visited"));
         }
@@ -238,9 +242,8 @@ impl Hop<'_, '_, '_, '_> {
         if want.kind != kind::NPY && !self.fits(want) {
             return Ok(());
         }
-        let place = def_at(self.definitions, u32::from(graph)).ok_or_else(|| broken("a definition"))?;
-        let def = self.build.arena.tail().get::<DefRecord>(place);
-        self.doc.begin(want, place, def.ok_or_else(|| broken("a definition"))?);
+        let def = self.build.def(graph.into()).ok_or_else(|| broken("a definition"))?;
+        self.doc.begin(want, def);
         Ok(())
     }
 
@@ -274,19 +277,15 @@ impl Hop<'_, '_, '_, '_> {
 
     #[inline(never)]
     fn finish(&mut self) -> Result<(), Error> {
+        if let Doc::Npy(head) = self.doc {
+            let head = *head;
+            self.doc.clear();
+            return self.finish_npy(head);
+        }
         let graph = self.wants.get(self.build, self.at).map_or(0, |want| want.graph.get());
         let Self { build, cutter, doc, .. } = self;
-        let result = match doc {
-            Doc::None => Ok(()),
-            Doc::Definition(reader) => finish(cutter, build, reader),
-            Doc::Ucode(reader) => finish(cutter, build, reader),
-            Doc::Blocks(reader) => finish(cutter, build, reader),
-            Doc::ActInfo(reader) => finish(cutter, build, reader),
-            Doc::Npy(head) => {
-                let head = *head;
-                self.finish_npy(head)
-            }
-        };
+        let Some(document) = doc.document() else { return Ok(()) };
+        let result = With { document, build }.finish(cutter);
         if result.is_ok() {
             self.keep(graph)?;
         }
@@ -298,18 +297,14 @@ impl Hop<'_, '_, '_, '_> {
     /// Enters what the document said into the definition's record. The documents stay where they are: they
     /// are large.
     fn keep(&mut self, graph: u16) -> Result<(), Error> {
-        let Self { build, doc, definitions, .. } = self;
-        match doc {
-            Doc::Definition(reader) => put(build, *definitions, graph, &reader.def),
-            Doc::Ucode(reader) => put(build, *definitions, graph, &reader.def),
-            Doc::ActInfo(reader) => {
-                let place = def_at(*definitions, u32::from(graph)).ok_or_else(|| broken("a definition"))?;
-                let slot = build.arena.tail_slice_mut::<DefRecord>(place, 1).and_then(|all| all.first_mut());
-                slot.ok_or_else(|| broken("a definition"))?.act_infos = reader.sets;
-                Ok(())
-            }
-            _ => Ok(()),
+        let def = self.build.def_mut(graph.into()).ok_or_else(|| broken("a definition"))?;
+        match self.doc {
+            Doc::Definition(reader) => *def = reader.def,
+            Doc::Ucode(reader) => *def = reader.def,
+            Doc::ActInfo(reader) => def.act_infos = reader.sets,
+            _ => {}
         }
+        Ok(())
     }
 
     /// Gives the payload window to every variable that names this member.
@@ -335,32 +330,13 @@ impl Hop<'_, '_, '_, '_> {
 
     #[inline(never)]
     fn window(&mut self, want: Want, offset: u64, size: u64) -> Result<(), Error> {
-        let place = def_at(self.definitions, u32::from(want.graph.get()));
-        let place = place.ok_or_else(|| broken("a definition"))?;
-        let def = self.build.arena.tail().get::<DefRecord>(place).ok_or_else(|| broken("a definition"))?;
-        let vars = def.vars;
+        let vars = self.build.def(want.graph.get().into()).ok_or_else(|| broken("a definition"))?.vars;
         let record = vars.get_mut::<VarRecord>(self.build.arena, want.item.get());
         let record = record.ok_or_else(|| broken("a constant"))?;
         record.a = U64::new(offset);
         record.b = U64::new(size.saturating_sub(offset));
         Ok(())
     }
-}
-
-fn put(build: &mut Build<'_, '_>, definitions: TailRef, graph: u16, def: &DefRecord) -> Result<(), Error> {
-    let place = def_at(definitions, u32::from(graph)).ok_or_else(|| broken("a definition"))?;
-    let slot = build.arena.tail_slice_mut::<DefRecord>(place, 1).and_then(|all| all.first_mut());
-    *slot.ok_or_else(|| broken("a definition"))? = *def;
-    Ok(())
-}
-
-fn finish<D: Document>(
-    cutter: &mut Cutter<'_>,
-    build: &mut Build<'_, '_>,
-    document: &mut D,
-) -> Result<(), Error> {
-    cutter.finish(&mut With { document: &mut *document, build: &mut *build })?;
-    document.finish(build)
 }
 
 impl Visitor for Hop<'_, '_, '_, '_> {
@@ -371,17 +347,12 @@ impl Visitor for Hop<'_, '_, '_, '_> {
 
     fn data(&mut self, _: MemberId, _: u64, bytes: &[u8]) -> Result<(), Error> {
         let Self { build, cutter, doc, .. } = self;
-        let result = match doc {
-            Doc::None => return Ok(()),
-            Doc::Definition(document) => cutter.feed(bytes, &mut With { document, build }),
-            Doc::Ucode(document) => cutter.feed(bytes, &mut With { document, build }),
-            Doc::Blocks(document) => cutter.feed(bytes, &mut With { document, build }),
-            Doc::ActInfo(document) => cutter.feed(bytes, &mut With { document, build }),
-            Doc::Npy(head) => {
-                head.feed(bytes);
-                return Ok(());
-            }
-        };
+        if let Doc::Npy(head) = doc {
+            head.feed(bytes);
+            return Ok(());
+        }
+        let Some(document) = doc.document() else { return Ok(()) };
+        let result = cutter.feed(bytes, &mut With { document, build });
         self.outcome(result)
     }
 

@@ -17,11 +17,34 @@ pub(super) enum Number {
     Exponent,
 }
 
-enum Next {
-    Go(Number),
-    End,
-    Bad,
+/// What a byte is to a number: a zero, another digit, the point, the `e`, a sign.
+const CLASSES: usize = 5;
+
+fn class(byte: u8) -> usize {
+    match byte {
+        b'0' => 0,
+        b'1'..=b'9' => 1,
+        b'.' => 2,
+        b'e' | b'E' => 3,
+        b'+' | b'-' => 4,
+        _ => CLASSES,
+    }
 }
+
+/// What comes after what, by classes of bytes; in the order of [`Number`].
+const NEXT: [[Option<Number>; CLASSES]; 8] = {
+    use Number::{Dot, E, Exponent, Fraction, Integer, Sign, Zero};
+    [
+        [Some(Zero), Some(Integer), None, None, None],
+        [None, None, Some(Dot), Some(E), None],
+        [Some(Integer), Some(Integer), Some(Dot), Some(E), None],
+        [Some(Fraction), Some(Fraction), None, None, None],
+        [Some(Fraction), Some(Fraction), None, Some(E), None],
+        [Some(Exponent), Some(Exponent), None, None, Some(Sign)],
+        [Some(Exponent), Some(Exponent), None, None, None],
+        [Some(Exponent), Some(Exponent), None, None, None],
+    ]
+};
 
 impl Number {
     /// The state after a number's first byte.
@@ -43,18 +66,9 @@ impl Number {
         matches!(self, Self::Integer | Self::Fraction | Self::Exponent)
     }
 
-    const fn next(self, byte: u8) -> Next {
-        match (self, byte) {
-            (Self::Minus, b'0') => Next::Go(Self::Zero),
-            (Self::Minus | Self::Integer, b'0'..=b'9') => Next::Go(Self::Integer),
-            (Self::Zero | Self::Integer, b'.') => Next::Go(Self::Dot),
-            (Self::Dot | Self::Fraction, b'0'..=b'9') => Next::Go(Self::Fraction),
-            (Self::Zero | Self::Integer | Self::Fraction, b'e' | b'E') => Next::Go(Self::E),
-            (Self::E, b'+' | b'-') => Next::Go(Self::Sign),
-            (Self::E | Self::Sign | Self::Exponent, b'0'..=b'9') => Next::Go(Self::Exponent),
-            _ if self.may_end() => Next::End,
-            _ => Next::Bad,
-        }
+    #[allow(clippy::as_conversions, reason = "the number of a variant, from 0")]
+    fn next(self, byte: u8) -> Option<Self> {
+        NEXT.get(self as usize)?.get(class(byte)).copied().flatten()
     }
 
     /// Consumes the rest of the number, not the byte after it; `Some(state)` when the input ends
@@ -62,11 +76,11 @@ impl Number {
     pub(super) fn run(mut self, input: &mut &[u8]) -> Result<Option<Self>, Refusal> {
         while let Some((&byte, rest)) = input.split_first() {
             match self.next(byte) {
-                Next::Go(next) => {
+                Some(next) => {
                     (self, *input) = (next, if next.may_repeat() { after_digits(rest) } else { rest })
                 }
-                Next::End => return Ok(None),
-                Next::Bad => return Err((Found::Byte(byte), Expected::Digit)),
+                None if self.may_end() => return Ok(None),
+                None => return Err((Found::Byte(byte), Expected::Digit)),
             }
         }
         Ok(Some(self))

@@ -1,51 +1,13 @@
 //! One end of a transfer while its keys come in any order.
 
-use super::super::build::{Slot, fault, shown};
+use super::super::build::{Number, fault, numbers, shown};
 use super::super::dtype;
-use super::key::EndKey;
+use super::key::{EndKey, end_key};
 use super::{ACCESS_DIMS, Access};
 use crate::error::{Error, ManifestCode, Name};
-use crate::json::{Element, Integer, Text};
-
-/// Up to four numbers, and how many the file has.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Four<T> {
-    values: [T; ACCESS_DIMS],
-    count: u32,
-}
-
-impl<T: Copy + Default> Four<T> {
-    fn read(value: Element<'_>, one: impl Fn(Integer) -> Option<T>) -> Option<Self> {
-        let mut four = Self { values: [T::default(); ACCESS_DIMS], count: 0 };
-        for item in value.as_integers()? {
-            let number = one(item?)?;
-            if let Some(slot) = usize::try_from(four.count).ok().and_then(|at| four.values.get_mut(at)) {
-                *slot = number;
-            }
-            four.count = four.count.saturating_add(1);
-        }
-        Some(four)
-    }
-
-    fn one(value: T) -> Self {
-        let mut values = [T::default(); ACCESS_DIMS];
-        if let Some(slot) = values.first_mut() {
-            *slot = value;
-        }
-        Self { values, count: 1 }
-    }
-
-    fn slice(&self) -> Option<&[T]> {
-        self.values.get(..usize::try_from(self.count).ok()?)
-    }
-}
-
-/// A dtype string: its code, or what stands there instead.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Dtype {
-    Known(u8),
-    Unknown(Name<32>),
-}
+use crate::json::{Element, Text};
+use zerocopy::IntoBytes;
+use zerocopy::little_endian::{I64, U64};
 
 pub(super) fn dtype_code(text: Text<'_>) -> Option<u8> {
     let mut bytes = [0u8; 32];
@@ -56,138 +18,169 @@ pub(super) fn dtype_code(text: Text<'_>) -> Option<u8> {
 /// The keys of one end, without their `from` or `to`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EndDraft {
+    /// Bits of the keys that were met, and of those whose value is of the wrong type. What was not met has no value.
+    met: u8,
+    wrong: u8,
     /// The variable's id, or `None` for a name that no variable has.
-    var: Slot<Option<u32>>,
-    shown: Option<Name<32>>,
-    off: Slot<u64>,
-    sizes: Slot<Four<u64>>,
-    steps: Slot<Four<i64>>,
-    dtype: Slot<Dtype>,
-    /// Where the values of the wrong type stand, of those keys that have one.
+    var: Option<u32>,
+    shown: Name<32>,
+    off: u64,
+    sizes: [U64; ACCESS_DIMS],
+    steps: [I64; ACCESS_DIMS],
+    /// How many sizes and steps the file has.
+    counts: [u32; 2],
+    /// Its code, or `None` for a string that is no dtype.
+    dtype: Option<u8>,
+    dtype_shown: Name<32>,
+    /// Where the values of the wrong type stand.
     wrong_at: [u64; 5],
 }
 
-/// An end as its keys spell it: the name and its four fields.
+/// An end as its keys spell it, by the place of the first among all keys of a transfer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct EndName(pub(super) [&'static str; 5]);
+pub(super) struct EndName(usize);
 
 impl EndName {
-    pub(super) const FROM: Self = Self(["from", "from_off", "from_sizes", "from_steps", "from_dtype"]);
-    pub(super) const TO: Self = Self(["to", "to_off", "to_sizes", "to_steps", "to_dtype"]);
+    pub(super) const FROM: Self = Self(0);
+    pub(super) const TO: Self = Self(5);
 
-    const fn whole(self) -> &'static [u8] {
-        let [whole, ..] = self.0;
-        whole.as_bytes()
+    fn key(self, field: EndKey) -> &'static [u8] {
+        end_key(self.0, field.place())
+    }
+}
+
+const fn bit(key: EndKey) -> u8 {
+    match key {
+        EndKey::Name => 1,
+        EndKey::Off => 2,
+        EndKey::Sizes => 4,
+        EndKey::Steps => 8,
+        EndKey::Dtype => 16,
     }
 }
 
 impl EndDraft {
     pub(super) const EMPTY: Self = Self {
-        var: Slot::Absent,
-        shown: None,
-        off: Slot::Absent,
-        sizes: Slot::Absent,
-        steps: Slot::Absent,
-        dtype: Slot::Absent,
+        met: 0,
+        wrong: 0,
+        var: None,
+        shown: Name::EMPTY,
+        off: 0,
+        sizes: [U64::ZERO; ACCESS_DIMS],
+        steps: [I64::ZERO; ACCESS_DIMS],
+        counts: [0; 2],
+        dtype: None,
+        dtype_shown: Name::EMPTY,
         wrong_at: [0; 5],
     };
 
     /// Forgets everything: cheaper than writing [`EndDraft::EMPTY`], since only the marks are written.
-    pub(super) fn clear(&mut self) {
-        let Self { var, shown, off, sizes, steps, dtype, wrong_at: _ } = self;
-        (*var, *shown, *off) = (Slot::Absent, None, Slot::Absent);
-        (*sizes, *steps, *dtype) = (Slot::Absent, Slot::Absent, Slot::Absent);
+    pub(super) const fn clear(&mut self) {
+        (self.met, self.wrong) = (0, 0);
     }
 
-    /// Takes the variable's name; `id` is what it resolves to.
-    pub(super) fn name(&mut self, value: Element<'_>, id: impl FnOnce(Text<'_>) -> Option<u32>) {
-        if !self.var.is_absent() {
+    fn met(&self, key: EndKey) -> bool {
+        self.met & bit(key) != 0
+    }
+
+    /// Takes the first value of a key; `id` is what a variable's name resolves to.
+    pub(super) fn take(&mut self, key: EndKey, value: Element<'_>, id: impl FnOnce(Text<'_>) -> Option<u32>) {
+        if self.met(key) {
             return;
         }
-        let text = value.as_text();
-        let Self { var, wrong_at: [at, ..], .. } = self;
-        first(var, at, value, text.map(id));
-        if self.var.get() == Some(None) {
-            self.shown = text.map(shown);
-        }
-    }
-
-    /// Takes the value of `*_off`, `*_sizes`, `*_steps` or `*_dtype`.
-    pub(super) fn field(&mut self, field: EndKey, value: Element<'_>) {
-        let Self { off, sizes, steps, dtype, wrong_at: [_, off_at, sizes_at, steps_at, dtype_at], .. } = self;
-        match field {
-            EndKey::Off => first(off, off_at, value, value.as_u64()),
-            EndKey::Sizes => first(sizes, sizes_at, value, Four::read(value, Integer::u64)),
-            EndKey::Steps => first(steps, steps_at, value, Four::read(value, Integer::i64)),
-            EndKey::Dtype => {
-                let code = value.as_text().map(|text| match dtype_code(text) {
-                    Some(code) => Dtype::Known(code),
-                    None => Dtype::Unknown(shown(text)),
-                });
-                first(dtype, dtype_at, value, code);
+        self.met |= bit(key);
+        let Self { sizes, steps, counts: [size_count, step_count], .. } = self;
+        let good = match key {
+            EndKey::Name => value.as_text().map(|text| {
+                self.var = id(text);
+                if self.var.is_none() {
+                    self.shown = shown(text);
+                }
+            }),
+            EndKey::Off => value.as_u64().map(|off| self.off = off),
+            EndKey::Sizes => {
+                *sizes = [U64::ZERO; ACCESS_DIMS];
+                numbers(value, Number::U64, sizes.as_mut_bytes()).map(|count| *size_count = count)
+            }
+            EndKey::Steps => {
+                *steps = [I64::ZERO; ACCESS_DIMS];
+                numbers(value, Number::I64, steps.as_mut_bytes()).map(|count| *step_count = count)
+            }
+            EndKey::Dtype => value.as_text().map(|text| {
+                self.dtype = dtype_code(text);
+                if self.dtype.is_none() {
+                    self.dtype_shown = shown(text);
+                }
+            }),
+        };
+        if good.is_none() {
+            self.wrong |= bit(key);
+            if let Some(at) = self.wrong_at.get_mut(key.place()) {
+                *at = value.offset();
             }
         }
     }
 
     /// The first key that has the wrong type, with its place.
     fn malformed(&self, which: EndName) -> Option<Error> {
-        let Self { var, off, sizes, steps, dtype, .. } = self;
-        let wrong = [var.is_wrong(), off.is_wrong(), sizes.is_wrong(), steps.is_wrong(), dtype.is_wrong()];
-        let mut keys = which.0.into_iter().zip(self.wrong_at).zip(wrong);
-        let ((key, at), _) = keys.find(|(_, wrong)| *wrong)?;
-        Some(fault(ManifestCode::TransferMalformed).name(key.as_bytes()).offset(at))
+        let wrong = EndKey::ALL.into_iter().find(|&key| self.wrong & bit(key) != 0)?;
+        let at = self.wrong_at.get(wrong.place()).copied().unwrap_or(0);
+        Some(fault(ManifestCode::TransferMalformed).name(which.key(wrong)).offset(at))
     }
 
-    /// The finished end; `size` is the transfer's own `size`, which old
+    /// Enters the finished end; `size` is the transfer's own `size`, which old
     /// files have in place of sizes and steps (lowering.md §5.4).
-    pub(super) fn access(&self, which: EndName, size: Option<u64>) -> Result<Access, Error> {
-        let malformed = || {
-            let absent = fault(ManifestCode::TransferMalformed).name(which.whole());
-            self.malformed(which).unwrap_or(absent)
+    #[cfg_attr(small, inline(never))]
+    pub(super) fn access(&self, which: EndName, size: Option<u64>, access: &mut Access) -> Result<(), Error> {
+        if !self.met(EndKey::Name) {
+            let absent = fault(ManifestCode::TransferMalformed).name(which.key(EndKey::Name));
+            return Err(self.malformed(which).unwrap_or(absent));
+        }
+        let named = self.wrong & bit(EndKey::Name) == 0;
+        let Some(var) = self.var.filter(|_| named) else {
+            let unknown = || fault(ManifestCode::TransferVariable).name(self.shown.as_bytes());
+            return Err(self.malformed(which).filter(|_| !named).unwrap_or_else(unknown));
         };
-        let var = self.var.get().ok_or_else(malformed)?;
-        let unknown = || {
-            let shown = self.shown.unwrap_or(Name::EMPTY);
-            fault(ManifestCode::TransferVariable).name(shown.as_bytes())
-        };
-        let var = var.ok_or_else(unknown)?;
         if let Some(error) = self.malformed(which) {
             return Err(error);
         }
-        let which = which.whole();
-        let (sizes, steps) = match (self.sizes.get(), self.steps.get(), size) {
-            (None, None, Some(size)) => (Four::one(size), Four::one(1)),
-            (sizes, steps, _) => (sizes.unwrap_or(NO_SIZES), steps.unwrap_or(NO_STEPS)),
-        };
-        let numbers = (u64::from(sizes.count), u64::from(steps.count));
-        let shape = || fault(ManifestCode::AccessShape).numbers(numbers.0, numbers.1).name(which);
-        let (Some(sizes), Some(steps)) = (sizes.slice(), steps.slice()) else { return Err(shape()) };
-        if sizes.len() != steps.len() || sizes.is_empty() {
-            return Err(shape());
+        access.var = var;
+        access.off = if self.met(EndKey::Off) { self.off } else { 0 };
+        self.walk(which, size, access)?;
+        access.dtype_given = self.met(EndKey::Dtype);
+        access.dtype = dtype::DESCRIPTOR_UINT8;
+        if access.dtype_given {
+            let unknown = || fault(ManifestCode::DtypeUnknown).name(self.dtype_shown.as_bytes());
+            access.dtype = self.dtype.ok_or_else(unknown)?;
         }
-        if sizes.contains(&0) {
-            return Err(fault(ManifestCode::AccessZero).name(which));
+        Ok(())
+    }
+
+    /// Sizes and steps.
+    fn walk(&self, which: EndName, size: Option<u64>, access: &mut Access) -> Result<(), Error> {
+        let which = which.key(EndKey::Name);
+        let [mut sizes, mut steps] = self.counts;
+        (access.sizes, access.steps) = (self.sizes.map(U64::get), self.steps.map(I64::get));
+        match (self.met(EndKey::Sizes), self.met(EndKey::Steps), size) {
+            (false, false, Some(size)) => {
+                (sizes, steps) = (1, 1);
+                (access.sizes, access.steps) = ([size, 0, 0, 0], [1, 0, 0, 0]);
+            }
+            (has_sizes, has_steps, _) => {
+                sizes = if has_sizes { sizes } else { 0 };
+                steps = if has_steps { steps } else { 0 };
+            }
         }
-        let dtype = match self.dtype.get() {
-            None => None,
-            Some(Dtype::Known(code)) => Some(code),
-            Some(Dtype::Unknown(name)) => {
-                return Err(fault(ManifestCode::DtypeUnknown).name(name.as_bytes()));
+        access.dims = match u8::try_from(sizes) {
+            Ok(dims @ 1..=4) if sizes == steps => dims,
+            _ => {
+                let error = fault(ManifestCode::AccessShape).name(which);
+                return Err(error.numbers(u64::from(sizes), u64::from(steps)));
             }
         };
-        Access::new(var, self.off.get().unwrap_or(0), dtype, sizes, steps).ok_or_else(shape)
-    }
-}
-
-/// Takes the first value of a key; of one that has the wrong type, its place.
-fn first<T: Copy>(slot: &mut Slot<T>, at: &mut u64, value: Element<'_>, read: Option<T>) {
-    if slot.is_absent() {
-        slot.set(read);
-        if slot.is_wrong() {
-            *at = value.offset();
+        if access.sizes().contains(&0) {
+            return Err(fault(ManifestCode::AccessZero).name(which));
         }
+        Ok(())
     }
 }
-
-const NO_SIZES: Four<u64> = Four { values: [0; ACCESS_DIMS], count: 0 };
-const NO_STEPS: Four<i64> = Four { values: [0; ACCESS_DIMS], count: 0 };

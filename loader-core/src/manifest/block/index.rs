@@ -1,49 +1,52 @@
 //! The block index: what S2 keeps of a `dma` array, and the faults it finds in it.
 
-use super::super::build::{Build, Slot, broken, check_of, failed, fault, full};
+use super::super::build::{Build, Number, beyond, broken, check_of, failed, fault, numbers};
 use super::super::class::DmaOp;
 use super::super::definition::Definition;
-use super::super::record::{BlockRecord, DefRecord, TotalsRecord, block_flag};
+use super::super::fields::Type::{Flag, Own, Text as Kept, U8 as Byte, U32 as Unsigned};
+use super::super::fields::{Fields, Read, fields};
+use super::super::record::{BlockRecord, TotalsRecord, block_flag, nth};
 use super::super::table::Table;
 use super::super::verdict::{Rank, Section};
 use super::walk::{BlockUse, unescaped};
 use super::{BlockSource, SOURCES, SOURCES_DEFAULT, SOURCES_MARIANA, Transfer};
 use crate::arch::Arch;
-use crate::arena::{Arena, TailRef};
+use crate::arena::TailRef;
 use crate::error::{Error, ManifestCode, Name};
 use crate::json::Element;
-use crate::words::words;
 use zerocopy::little_endian::{U16, U32};
+use zerocopy::{FromZeros, IntoBytes};
+
+fields! {
+    /// Keys of a block that the index takes (manifests.md §13.3). From `semaphore` on, the type is the only rule.
+    Key for BlockRecord {
+        Queue = b"queue": Own,
+        InstanceName = b"instance_name": Own,
+        Id = b"id": Unsigned => id,
+        Semaphore = b"semaphore": Unsigned => semaphore,
+        Event = b"event": Unsigned => event,
+        PriorityClass = b"priority_class": Byte => priority_class,
+        SectionStartDesc = b"section_start_desc": Flag,
+        FunctionStart = b"function_start": Kept => function,
+        RemoteSemaphores = b"remote_semaphores": Own,
+        Desc = b"desc": Own,
+    }
+}
 
 /// The block that is being read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct BlockDraft {
     ordinal: u32,
-    id: Slot<u32>,
-    /// `id` as it is written.
-    id_written: Option<Name<32>>,
-    queue: Slot<Option<u32>>,
-    instance: Slot<Option<(u32, u32)>>,
-    /// What `queue` and `instance_name` say.
-    shown: [Option<Name<32>>; 2],
-    semaphore: Slot<u32>,
-    event: Slot<u32>,
-    priority_class: Slot<u8>,
-    section_start: Slot<bool>,
-    function_wrong: bool,
-    function: super::super::record::Text,
-    remotes: Slot<(TailRef, u32)>,
-    has_desc: bool,
+    said: Fields<Key>,
+    remotes: TailRef,
     totals: TotalsRecord,
 }
 
 /// What survives from block to block of one source.
 #[derive(Debug)]
 pub(crate) struct Indexer {
-    graph: u16,
+    pub(crate) graph: u16,
     source: BlockSource,
-    /// The definition's record in the tail.
-    def: TailRef,
     arch: Option<Arch>,
     pub(crate) blocks: Table,
     pub(crate) transfers: u32,
@@ -51,9 +54,10 @@ pub(crate) struct Indexer {
 }
 
 impl Indexer {
-    pub(crate) fn new(graph: u16, source: BlockSource, def: TailRef, arch: Option<Arch>) -> Self {
-        let draft = BlockDraft::default();
-        Self { graph, source, def, arch, blocks: Table::EMPTY, transfers: 0, draft }
+    pub(crate) fn new(graph: u16, source: BlockSource, arch: Option<Arch>) -> Self {
+        let totals = TotalsRecord::new_zeroed();
+        let draft = BlockDraft { ordinal: 0, said: Fields::NONE, remotes: TailRef::NULL, totals };
+        Self { graph, source, arch, blocks: Table::EMPTY, transfers: 0, draft }
     }
 
     /// Where this source stands in the reference's order of reading.
@@ -61,7 +65,7 @@ impl Indexer {
         match self.source {
             BlockSource::Definition => Rank::new(self.graph, Section::Dma).step(1),
             BlockSource::Engine(engine) => {
-                let section = Section::Engine(u8::try_from(engine.index()).unwrap_or(0));
+                let section = Section::Engine(engine);
                 Rank::new(self.graph, section).step(1)
             }
         }
@@ -74,11 +78,6 @@ pub(crate) struct Indexing<'x, 'a, 'm> {
     pub(crate) build: &'x mut Build<'a, 'm>,
 }
 
-fn definition<'a>(arena: &'a Arena<'_>, place: TailRef) -> Option<Definition<'a>> {
-    let tail = arena.tail();
-    tail.get::<DefRecord>(place).map(|record| Definition::new(tail, record))
-}
-
 impl Indexing<'_, '_, '_> {
     fn offer(&mut self, check: u8, error: Error) {
         let ordinal = self.indexer.draft.ordinal;
@@ -87,100 +86,92 @@ impl Indexing<'_, '_, '_> {
     }
 
     fn definition(&self) -> Option<Definition<'_>> {
-        definition(self.build.arena, self.indexer.def)
+        let record = self.build.def(self.indexer.graph.into())?;
+        Some(Definition::new(self.build.arena.tail(), record))
     }
 
-    fn queue(&self, value: Element<'_>) -> Option<Option<u32>> {
-        let text = value.as_text()?;
-        let find = |name: &[u8]| self.definition()?.queue_by_name(name).map(|(at, _)| at);
-        Some(unescaped(text, find))
-    }
-
-    fn instance(&self, value: Element<'_>) -> Option<Option<(u32, u32)>> {
-        let text = value.as_text()?;
-        Some(unescaped(text, |name| self.definition()?.instance_by_name(name)))
+    /// Takes a name of a queue or of an instance; the value is the queue, and above it the instance.
+    fn named(&mut self, key: Key, value: Element<'_>) {
+        let found = value.as_text().map(|text| {
+            let found = unescaped(text, |name| {
+                let definition = self.definition()?;
+                match key {
+                    Key::Queue => definition.queue_index(name).map(|queue| (queue, 0)),
+                    _ => definition.instance_by_name(name),
+                }
+            });
+            found.map_or(Read::Unknown, |(queue, instance)| {
+                Read::Got(u64::from(instance).wrapping_shl(32) | u64::from(queue))
+            })
+        });
+        let read = found.unwrap_or(Read::Wrong);
+        let said = &mut self.indexer.draft.said;
+        if !matches!(read, Read::Got(_)) {
+            said.show(key, value);
+        }
+        said.put(key, read);
     }
 
     /// Keeps `remote_semaphores`.
-    fn remotes(&mut self, value: Element<'_>) -> Result<Option<(TailRef, u32)>, Error> {
-        let Some(items) = value.as_items() else { return Ok(None) };
-        let (mut all, count) = (items, items.count());
-        if all.any(|item| item.as_u32().is_none()) {
-            return Ok(None);
+    fn remotes(&mut self, value: Element<'_>) -> Result<(), Error> {
+        let count = numbers(value, Number::U32, &mut []);
+        let draft = &mut self.indexer.draft;
+        draft.said.put(Key::RemoteSemaphores, Read::or_wrong(count.map(u64::from)));
+        let count = usize::try_from(count.unwrap_or(0)).map_err(|_| broken("remote semaphores"))?;
+        self.build.room::<U32>(count, &mut draft.remotes)?;
+        if let Some(slots) = self.build.arena.tail_slice_mut::<U32>(draft.remotes, count) {
+            numbers(value, Number::U32, slots.as_mut_bytes());
         }
-        let place = self.build.arena.alloc_tail::<U32>(count).map_err(full)?;
-        if let Some(slots) = self.build.arena.tail_slice_mut::<U32>(place, count) {
-            for (slot, item) in slots.iter_mut().zip(items) {
-                slot.set(item.as_u32().unwrap_or(0));
-            }
-        }
-        Ok(Some((place, u32::try_from(count).map_err(|_| broken("remote semaphores"))?)))
+        Ok(())
     }
 
     /// Queue and instance: `instance_name` wins over `queue`.
-    fn place(&self) -> Result<(u32, u32), Error> {
-        let draft = &self.indexer.draft;
-        let [queue, instance] = draft.shown;
-        let unknown = || {
-            let first = if draft.queue.is_wrong() && !draft.instance.is_wrong() { queue } else { instance };
-            let shown = first.or(queue).unwrap_or(Name::new(b"(none named)"));
-            fault(ManifestCode::BlockQueue).name(shown.as_bytes()).numbers(u64::from(draft.ordinal), 0)
+    fn place(&self, record: &mut BlockRecord) -> Result<(), Error> {
+        let said = &self.indexer.draft.said;
+        let instance = !said.is_absent(Key::InstanceName);
+        let key = if instance { Key::InstanceName } else { Key::Queue };
+        let found = said.get(key).filter(|_| !said.is_wrong(Key::Queue));
+        let Some(found) = found else {
+            let only_queue = said.is_wrong(Key::Queue) && !said.is_wrong(Key::InstanceName);
+            let shown: &[u8] = match () {
+                () if said.is_absent(Key::Queue) && !instance => b"(none named)",
+                () if only_queue || !instance => said.shown(Key::Queue),
+                () => said.shown(Key::InstanceName),
+            };
+            let ordinal = u64::from(self.indexer.draft.ordinal);
+            return Err(fault(ManifestCode::BlockQueue).name(shown).numbers(ordinal, 0));
         };
-        if draft.queue.is_wrong() || draft.instance.is_wrong() {
-            return Err(unknown());
-        }
-        match (draft.instance.get(), draft.queue.get()) {
-            (Some(found), _) => found.ok_or_else(unknown),
-            (None, Some(found)) => found.map(|queue| (queue, 0)).ok_or_else(unknown),
-            (None, None) => Err(unknown()),
-        }
+        let [q0, q1, _, _, instance @ ..] = found.to_le_bytes();
+        record.queue = U16::from_bytes([q0, q1]);
+        record.instance = U32::from_bytes(instance);
+        Ok(())
     }
 
-    /// The first of the block's own keys that has the wrong type.
-    fn malformed(&self) -> Option<&'static str> {
-        let draft = &self.indexer.draft;
-        let wrong = [
-            (draft.semaphore.is_wrong(), "semaphore"),
-            (draft.event.is_wrong(), "event"),
-            (draft.priority_class.is_wrong(), "priority_class"),
-            (draft.section_start.is_wrong(), "section_start_desc"),
-            (draft.function_wrong, "function_start"),
-            (draft.remotes.is_wrong(), "remote_semaphores"),
-            (!draft.has_desc, "desc"),
-        ];
-        wrong.into_iter().find(|(wrong, _)| *wrong).map(|(_, key)| key)
-    }
-
-    fn record(&self, transfers: u32) -> Result<BlockRecord, Error> {
-        let draft = &self.indexer.draft;
-        let ordinal = u64::from(draft.ordinal);
-        let id = draft.id.get().ok_or_else(|| {
-            let found = draft.id_written.unwrap_or(Name::new(b"no id"));
-            failed(0, fault(ManifestCode::BlockId).name(found.as_bytes()).numbers(ordinal, 0))
-        })?;
-        let (queue, instance) = self.place().map_err(|error| failed(1, error))?;
-        if let Some(key) = self.malformed() {
-            let error = fault(ManifestCode::BlockMalformed).name(key.as_bytes());
-            return Err(failed(2, error.numbers(ordinal, 0)));
+    #[inline(never)]
+    fn record(&self, transfers: u32, record: &mut BlockRecord) -> Result<(), Error> {
+        let BlockDraft { said, ordinal, remotes, .. } = &self.indexer.draft;
+        let ordinal = u64::from(*ordinal);
+        if !said.has(Key::Id) {
+            let written = said.shown(Key::Id);
+            let found = if said.is_absent(Key::Id) { Name::new(b"no id") } else { id_written(written) };
+            return Err(failed(0, fault(ManifestCode::BlockId).name(found.as_bytes()).numbers(ordinal, 0)));
         }
+        self.place(record).map_err(|error| failed(1, error))?;
+        let absent = || said.is_absent(Key::Desc).then(|| Key::Desc.word());
+        if let Some(key) = said.first_bad(Key::Semaphore, Key::RemoteSemaphores).or_else(absent) {
+            return Err(failed(2, fault(ManifestCode::BlockMalformed).name(key).numbers(ordinal, 0)));
+        }
+        said.place(record);
         let flag = |set: bool, bit: u8| if set { bit } else { 0 };
-        let flags = flag(draft.semaphore.get().is_some(), block_flag::SEMAPHORE)
-            | flag(draft.event.get().is_some(), block_flag::EVENT)
-            | flag(draft.section_start.get() == Some(true), block_flag::SECTION_START);
-        let (remotes, remote_count) = draft.remotes.get().unwrap_or((TailRef::NULL, 0));
-        Ok(BlockRecord {
-            id: U32::new(id),
-            queue: U16::new(u16::try_from(queue).unwrap_or(u16::MAX)),
-            flags,
-            priority_class: draft.priority_class.get().unwrap_or(0),
-            instance: U32::new(instance),
-            transfers: U32::new(transfers),
-            semaphore: U32::new(draft.semaphore.get().unwrap_or(0)),
-            event: U32::new(draft.event.get().unwrap_or(0)),
-            function: draft.function,
-            remotes,
-            remote_count: U32::new(remote_count),
-        })
+        record.flags = flag(said.has(Key::Semaphore), block_flag::SEMAPHORE)
+            | flag(said.has(Key::Event), block_flag::EVENT)
+            | flag(said.is_set(Key::SectionStartDesc), block_flag::SECTION_START);
+        record.transfers = U32::new(transfers);
+        if said.has(Key::RemoteSemaphores) {
+            record.remotes = *remotes;
+            record.remote_count = U32::new(said.u32(Key::RemoteSemaphores));
+        }
+        Ok(())
     }
 
     /// Adds the block's counts to those of its queue instance.
@@ -190,26 +181,21 @@ impl Indexing<'_, '_, '_> {
         let first = definition.queue(u32::from(record.queue.get()))?.first_instance;
         let row = count.checked_mul(u32::try_from(self.indexer.source.slot()).ok()?)?;
         let at = row.checked_add(first)?.checked_add(record.instance.get())?;
-        let (place, all) = (definition.record.totals, usize::try_from(count.checked_mul(6)?).ok()?);
-        let slots = self.build.arena.tail_slice_mut::<TotalsRecord>(place, all)?;
-        let slot = slots.get_mut(usize::try_from(at).ok()?)?;
+        let place = nth::<TotalsRecord>(definition.record.totals, at);
+        let slot = self.build.arena.tail_mut::<TotalsRecord>(place)?;
         let block = &self.indexer.draft.totals;
-        let add = |sum: &mut U32, more: U32| sum.set(sum.get().saturating_add(more.get()));
-        add(&mut slot.blocks, U32::new(1));
-        add(&mut slot.transfers, block.transfers);
-        add(&mut slot.accesses, block.accesses);
-        add(&mut slot.dims, block.dims);
-        add(&mut slot.arithmetic, block.arithmetic);
-        add(&mut slot.transposes, block.transposes);
-        add(&mut slot.extra, block.extra);
+        let sums: &mut [U32; 7] = zerocopy::transmute_mut!(slot);
+        let block: &[U32; 7] = zerocopy::transmute_ref!(block);
+        for (sum, more) in sums.iter_mut().zip(block) {
+            bump(sum, more.get());
+        }
         Some(())
     }
 }
 
-/// Keeps the first value of a name for a message; what is no string, as it is written.
-fn shown(slot: &mut Option<Name<32>>, value: Element<'_>) {
-    let name = || value.as_text().map_or_else(|| Name::new(value.bytes()), super::super::build::shown);
-    slot.get_or_insert_with(name);
+/// What stands in place of an id.
+fn id_written(value: &[u8]) -> Name<32> {
+    b"id ".iter().chain(value).copied().collect()
 }
 
 fn bump(sum: &mut U32, more: u32) {
@@ -227,55 +213,33 @@ impl BlockUse for Indexing<'_, '_, '_> {
     }
 
     fn begin(&mut self, ordinal: u32) {
-        self.indexer.draft = BlockDraft { ordinal, ..BlockDraft::default() };
+        let draft = &mut self.indexer.draft;
+        draft.ordinal = ordinal;
+        draft.said.begin();
+        draft.totals = TotalsRecord { blocks: U32::new(1), ..TotalsRecord::new_zeroed() };
     }
 
     fn wants(&self, key: &[u8]) -> bool {
-        matches!(
-            Key::of(key),
-            Key::Id
-                | Key::Queue
-                | Key::InstanceName
-                | Key::FunctionStart
-                | Key::SectionStartDesc
-                | Key::Event
-                | Key::Semaphore
-                | Key::RemoteSemaphores
-                | Key::PriorityClass
-        )
+        !matches!(Key::of(key), Key::Other | Key::Desc)
     }
 
     fn field(&mut self, key: &[u8], value: Element<'_>) -> Result<(), Error> {
-        match Key::of(key) {
-            Key::Queue => {
-                let queue = self.queue(value);
-                let draft = &mut self.indexer.draft;
-                draft.queue.set(queue);
-                shown(&mut draft.shown[0], value);
-            }
-            Key::InstanceName => {
-                let instance = self.instance(value);
-                let draft = &mut self.indexer.draft;
-                draft.instance.set(instance);
-                shown(&mut draft.shown[1], value);
-            }
-            Key::FunctionStart if self.indexer.draft.function.len.get() == 0 => {
-                match self.build.keep_string(value)? {
-                    Some(text) => self.indexer.draft.function = text,
-                    None => self.indexer.draft.function_wrong = true,
-                }
-            }
-            Key::RemoteSemaphores if self.indexer.draft.remotes.is_absent() => {
-                let remotes = self.remotes(value)?;
-                self.indexer.draft.remotes.set(remotes);
-            }
-            key => self.indexer.draft.plain(key, value),
+        let key = Key::of(key);
+        let said = &mut self.indexer.draft.said;
+        if !said.is_absent(key) {
+            return Ok(());
         }
-        Ok(())
+        match key {
+            Key::Queue | Key::InstanceName => self.named(key, value),
+            Key::RemoteSemaphores => return self.remotes(value),
+            Key::Id => said.show_raw(key, value),
+            _ => {}
+        }
+        self.indexer.draft.said.take(self.build, key, value)
     }
 
     fn has_transfers(&mut self) {
-        self.indexer.draft.has_desc = true;
+        self.indexer.draft.said.put(Key::Desc, Read::Got(0));
     }
 
     fn transfer(&mut self, _: u32, transfer: &Transfer<'_>) -> Result<(), Error> {
@@ -301,68 +265,27 @@ impl BlockUse for Indexing<'_, '_, '_> {
     fn end(&mut self, transfers: u32) -> Result<(), Error> {
         self.indexer.transfers = self.indexer.transfers.saturating_add(transfers);
         self.limits()?;
-        match self.record(transfers) {
-            Ok(record) => {
-                self.add_totals(&record).ok_or_else(|| broken("totals"))?;
-                let Self { indexer, build } = self;
-                indexer.blocks.push(build.arena, record).map(drop).map_err(full)
-            }
-            Err(error) => {
-                let check = check_of(&error);
-                self.offer(check, error);
-                Ok(())
-            }
+        let mut record = BlockRecord::new_zeroed();
+        if let Err(error) = self.record(transfers, &mut record) {
+            let check = check_of(&error);
+            self.offer(check, error);
+            return Ok(());
         }
+        self.add_totals(&record).ok_or_else(|| broken("totals"))?;
+        let Self { indexer, build } = self;
+        build.push(&mut indexer.blocks, &record)
     }
 }
 
 impl Indexing<'_, '_, '_> {
     fn limits(&self) -> Result<(), Error> {
         let limits = &self.build.limits;
-        let beyond = |what: &[u8], most: u32| {
-            Err(fault(ManifestCode::LimitExceeded).name(what).numbers(0, u64::from(most)))
-        };
         if self.indexer.blocks.len() >= limits.blocks {
-            return beyond(b"dma blocks", limits.blocks);
+            return Err(beyond(b"dma blocks", limits.blocks));
         }
         if self.indexer.transfers > limits.descriptors {
-            return beyond(b"dma descriptors", limits.descriptors);
+            return Err(beyond(b"dma descriptors", limits.descriptors));
         }
         Ok(())
-    }
-}
-
-words! {
-    /// Keys of a block that the index takes.
-    Key {
-        Id = b"id",
-        Queue = b"queue",
-        InstanceName = b"instance_name",
-        FunctionStart = b"function_start",
-        SectionStartDesc = b"section_start_desc",
-        Event = b"event",
-        Semaphore = b"semaphore",
-        RemoteSemaphores = b"remote_semaphores",
-        PriorityClass = b"priority_class",
-    }
-}
-
-impl BlockDraft {
-    fn plain(&mut self, key: Key, value: Element<'_>) {
-        match key {
-            Key::Id => {
-                self.id.set(value.as_u32());
-                if self.id.is_wrong() {
-                    self.id_written = self
-                        .id_written
-                        .or_else(|| Some(b"id ".iter().chain(value.bytes()).copied().collect()));
-                }
-            }
-            Key::Semaphore => self.semaphore.set(value.as_u32()),
-            Key::Event => self.event.set(value.as_u32()),
-            Key::PriorityClass => self.priority_class.set(value.as_u8()),
-            Key::SectionStartDesc => self.section_start.set(value.as_flag()),
-            _ => {}
-        }
     }
 }

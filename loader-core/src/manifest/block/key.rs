@@ -1,38 +1,48 @@
 //! The keys of a transfer (manifests.md §13.3), told apart once for each value.
 
+use super::super::fields::Type::{F64, Flag, Own, U8, U32, U64};
+use super::super::fields::{Keys, NOWHERE, Row, Type};
+
 /// A key of a transfer, or of a part of `from_arr`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TransferKey {
-    /// `from`.
-    From,
-    /// `to`.
-    To,
-    /// `from_off` and its like.
-    FromEnd(EndKey),
-    /// `to_off` and its like.
-    ToEnd(EndKey),
+    /// `from`, `from_off` and its like.
+    From(EndKey),
+    /// `to`, `to_off` and its like.
+    To(EndKey),
     /// A key of the transfer itself.
     Own(OwnKey),
 }
 
-/// What follows `from_` and `to_`.
+/// `from` or `to` itself, and what follows `from_` and `to_`, in the order of [`Word`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EndKey {
+    Name,
     Off,
     Sizes,
     Steps,
     Dtype,
 }
 
-/// A key that belongs to neither end.
+impl EndKey {
+    pub(super) const ALL: [Self; 5] = [Self::Name, Self::Off, Self::Sizes, Self::Steps, Self::Dtype];
+
+    /// Position in [`EndKey::ALL`].
+    #[allow(clippy::as_conversions, reason = "the number of a variant, from 0")]
+    pub(super) const fn place(self) -> usize {
+        self as usize
+    }
+}
+
+/// A key that belongs to neither end, in the order of [`Word`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OwnKey {
     Op,
+    ScaleDtype,
     Cast,
     Tiling,
     Size,
     Scale,
-    ScaleDtype,
     Constant,
     ConstantDtype,
     TransposeShape,
@@ -40,27 +50,66 @@ pub(super) enum OwnKey {
     TransposeOp,
 }
 
+const fn row(value: Type) -> Row {
+    Row { value, at: NOWHERE }
+}
+
 impl OwnKey {
     /// How many there are.
     pub(super) const COUNT: usize = 11;
 
-    /// Position among them, and spelling.
-    pub(super) const fn place(self) -> (usize, &'static [u8]) {
-        match self {
-            Self::Op => (0, b"op"),
-            Self::Cast => (1, b"cast"),
-            Self::Tiling => (2, b"num_tiling_dimensions"),
-            Self::Size => (3, b"size"),
-            Self::Scale => (4, b"scale"),
-            Self::ScaleDtype => (5, b"scale_dtype"),
-            Self::Constant => (6, b"constant"),
-            Self::ConstantDtype => (7, b"constant_dtype"),
-            Self::TransposeShape => (8, b"transpose_shape"),
-            Self::TransposeElementSize => (9, b"transpose_element_size"),
-            Self::TransposeOp => (10, b"transpose_op"),
-        }
+    const ALL: [Self; Self::COUNT] = [
+        Self::Op,
+        Self::ScaleDtype,
+        Self::Cast,
+        Self::Tiling,
+        Self::Size,
+        Self::Scale,
+        Self::Constant,
+        Self::ConstantDtype,
+        Self::TransposeShape,
+        Self::TransposeElementSize,
+        Self::TransposeOp,
+    ];
+
+    /// The key as it is spelt.
+    pub(super) fn word(self) -> &'static [u8] {
+        Self::name(self.number())
     }
 }
+
+impl Keys for OwnKey {
+    const ROWS: &'static [Row] = &[
+        row(Own),
+        row(Own),
+        row(Flag),
+        row(U8),
+        row(U64),
+        row(F64),
+        row(Own),
+        row(Own),
+        row(Own),
+        row(U32),
+        row(Own),
+    ];
+
+    #[allow(clippy::as_conversions, reason = "the number of a variant, from 0")]
+    fn number(self) -> usize {
+        self as usize
+    }
+
+    fn name(number: usize) -> &'static [u8] {
+        Word::nth(number.saturating_add(OWN))
+    }
+
+    fn place_of(word: &[u8]) -> usize {
+        Word::of(word).place().wrapping_sub(OWN)
+    }
+}
+
+/// Where the keys of the destination and the transfer's own begin among all.
+const TO: usize = 5;
+const OWN: usize = 10;
 
 crate::words::words! {
     /// All keys of a transfer.
@@ -76,11 +125,11 @@ crate::words::words! {
         ToSteps = b"to_steps",
         ToDtype = b"to_dtype",
         Op = b"op",
+        ScaleDtype = b"scale_dtype",
         Cast = b"cast",
         NumTilingDimensions = b"num_tiling_dimensions",
         Size = b"size",
         Scale = b"scale",
-        ScaleDtype = b"scale_dtype",
         Constant = b"constant",
         ConstantDtype = b"constant_dtype",
         TransposeShape = b"transpose_shape",
@@ -89,32 +138,17 @@ crate::words::words! {
     }
 }
 
+/// The key of the end that begins at `first` among all words: [`EndName`](super::end::EndName).
+pub(super) fn end_key(first: usize, field: usize) -> &'static [u8] {
+    Word::nth(first.saturating_add(field))
+}
+
 impl TransferKey {
     /// `None` for a key that says nothing to the loader.
     pub(super) fn of(key: &[u8]) -> Option<Self> {
-        Some(match Word::of(key) {
-            Word::From => Self::From,
-            Word::FromOff => Self::FromEnd(EndKey::Off),
-            Word::FromSizes => Self::FromEnd(EndKey::Sizes),
-            Word::FromSteps => Self::FromEnd(EndKey::Steps),
-            Word::FromDtype => Self::FromEnd(EndKey::Dtype),
-            Word::To => Self::To,
-            Word::ToOff => Self::ToEnd(EndKey::Off),
-            Word::ToSizes => Self::ToEnd(EndKey::Sizes),
-            Word::ToSteps => Self::ToEnd(EndKey::Steps),
-            Word::ToDtype => Self::ToEnd(EndKey::Dtype),
-            Word::Op => Self::Own(OwnKey::Op),
-            Word::Cast => Self::Own(OwnKey::Cast),
-            Word::NumTilingDimensions => Self::Own(OwnKey::Tiling),
-            Word::Size => Self::Own(OwnKey::Size),
-            Word::Scale => Self::Own(OwnKey::Scale),
-            Word::ScaleDtype => Self::Own(OwnKey::ScaleDtype),
-            Word::Constant => Self::Own(OwnKey::Constant),
-            Word::ConstantDtype => Self::Own(OwnKey::ConstantDtype),
-            Word::TransposeShape => Self::Own(OwnKey::TransposeShape),
-            Word::TransposeElementSize => Self::Own(OwnKey::TransposeElementSize),
-            Word::TransposeOp => Self::Own(OwnKey::TransposeOp),
-            _ => return None,
-        })
+        let place = Word::of(key).place();
+        let own = || OwnKey::ALL.get(place.checked_sub(OWN)?).copied().map(Self::Own);
+        let to = || EndKey::ALL.get(place.checked_sub(TO)?).copied().map(Self::To);
+        EndKey::ALL.get(place).copied().map(Self::From).or_else(to).or_else(own)
     }
 }

@@ -1,77 +1,46 @@
 //! One transfer while its keys come in any order, and its checks (manifests.md §13.3).
 
-use super::super::build::{Slot, fault, shown};
+use super::super::build::{Number, fault, numbers};
 use super::super::class::DmaOp;
+use super::super::fields::{Fields, Read};
 use super::end::{EndDraft, EndName, dtype_code};
 use super::key::OwnKey;
 use super::{Access, Constant, SOURCES, Transfer, Transpose};
-use crate::error::{Error, Held, ManifestCode, Name};
+use crate::error::{Error, Held, ManifestCode};
 use crate::json::{Element, Kind, Text};
+use zerocopy::IntoBytes;
+use zerocopy::little_endian::U64;
 
 /// Longest `transpose_op` that is kept; `WZXY` has four.
 const TRANSPOSE_OP_MAX: usize = 16;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Op {
-    Known(DmaOp, bool),
-    Unknown(Name<32>),
-}
-
-fn op(text: Text<'_>) -> Op {
+fn op(text: Text<'_>) -> Option<(DmaOp, bool)> {
     let mut bytes = [0u8; 32];
     let name = text.plain().or_else(|| text.unescape(&mut bytes)).unwrap_or(&[]);
-    DmaOp::from_name(name).map_or_else(|| Op::Unknown(shown(text)), |(op, cast)| Op::Known(op, cast))
-}
-
-/// A number that may become the bits of one of three types.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Number {
-    float: f64,
-    integer: Option<i64>,
+    DmaOp::from_name(name)
 }
 
 /// The transfer that is being read.
 #[derive(Debug)]
 pub(super) struct TransferDraft {
-    op: Slot<Op>,
-    cast: Slot<bool>,
+    /// Its own keys.
+    said: Fields<OwnKey>,
+    op: DmaOp,
+    cast: bool,
     pub(super) to: EndDraft,
     pub(super) from: EndDraft,
     pub(super) part: EndDraft,
     parts: heapless::Vec<Access, SOURCES>,
     part_count: u32,
     part_error: Option<Held>,
-    gather: Slot<bool>,
-    tiling: Slot<u8>,
-    size: Slot<u64>,
-    scale: Slot<f64>,
-    scale_dtype: Slot<(bool, Name<32>)>,
-    constant: Slot<Number>,
-    constant_dtype: Slot<Option<u8>>,
-    transpose_shape: Slot<[u64; 4]>,
-    element_size: Slot<u32>,
-    transpose_op: Slot<([u8; TRANSPOSE_OP_MAX], usize)>,
+    /// Whether `from_arr` was met, and is an array.
+    gather: Option<bool>,
+    /// `constant`, if it is an integer.
+    integer: Option<i64>,
+    transpose_shape: [U64; 4],
+    transpose_op: [u8; TRANSPOSE_OP_MAX],
     /// Where the first values of the transfer's own keys stand, of those that it has.
-    places: [Option<u64>; OwnKey::COUNT],
-}
-
-fn four(value: Element<'_>) -> Option<[u64; 4]> {
-    let mut shape = [0u64; 4];
-    let mut items = value.as_items()?;
-    for slot in &mut shape {
-        *slot = items.next()?.as_u64()?;
-    }
-    items.next().is_none().then_some(shape)
-}
-
-fn short(value: Element<'_>) -> Option<([u8; TRANSPOSE_OP_MAX], usize)> {
-    let mut bytes = [0u8; TRANSPOSE_OP_MAX];
-    let len = value.as_text()?.unescape(&mut bytes)?.len();
-    Some((bytes, len))
-}
-
-fn number(value: Element<'_>) -> Option<Number> {
-    Some(Number { float: value.as_f64()?, integer: value.as_i64() })
+    places: [u64; OwnKey::COUNT],
 }
 
 /// `float32`, `int32` and `uint32` as descriptor codes.
@@ -83,57 +52,47 @@ impl TransferDraft {
     pub(super) const fn new() -> Self {
         const END: EndDraft = EndDraft::EMPTY;
         Self {
-            op: Slot::Absent,
-            cast: Slot::Absent,
+            said: Fields::NONE,
+            op: DmaOp::Copy,
+            cast: false,
             to: END,
             from: END,
             part: END,
             parts: heapless::Vec::new(),
             part_count: 0,
             part_error: None,
-            gather: Slot::Absent,
-            tiling: Slot::Absent,
-            size: Slot::Absent,
-            scale: Slot::Absent,
-            scale_dtype: Slot::Absent,
-            constant: Slot::Absent,
-            constant_dtype: Slot::Absent,
-            transpose_shape: Slot::Absent,
-            element_size: Slot::Absent,
-            transpose_op: Slot::Absent,
-            places: [None; OwnKey::COUNT],
+            gather: None,
+            integer: None,
+            transpose_shape: [U64::ZERO; 4],
+            transpose_op: [0; TRANSPOSE_OP_MAX],
+            places: [0; OwnKey::COUNT],
         }
     }
 
-    /// Another transfer begins. The room for sources is not written again.
+    /// Another transfer begins. Nothing is written again but what tells that nothing was said.
     pub(super) fn begin(&mut self) {
-        let Self { parts, from, to, part_count, part_error, gather, .. } = self;
-        parts.clear();
-        from.clear();
-        to.clear();
-        (*part_count, *part_error, *gather) = (0, None, Slot::Absent);
-        let Self { op, cast, tiling, size, scale, scale_dtype, .. } = self;
-        (*op, *cast, *tiling, *size) = (Slot::Absent, Slot::Absent, Slot::Absent, Slot::Absent);
-        (*scale, *scale_dtype) = (Slot::Absent, Slot::Absent);
-        let Self { constant, constant_dtype, transpose_shape, element_size, transpose_op, .. } = self;
-        (*constant, *constant_dtype) = (Slot::Absent, Slot::Absent);
-        (*transpose_shape, *element_size, *transpose_op) = (Slot::Absent, Slot::Absent, Slot::Absent);
-        self.places = [None; OwnKey::COUNT];
+        self.said.begin();
+        self.from.clear();
+        self.to.clear();
+        self.parts.clear();
+        (self.op, self.cast) = (DmaOp::Copy, false);
+        (self.part_count, self.part_error, self.gather) = (0, None, None);
     }
 
     /// `from_arr` begins; false if it was met before.
     pub(super) fn begin_parts(&mut self, kind: Kind) -> bool {
-        let first = self.gather.is_absent();
-        self.gather.set((kind == Kind::Array).then_some(true));
+        let first = self.gather.is_none();
+        self.gather = self.gather.or(Some(kind == Kind::Array));
         first
     }
 
     /// An element of `from_arr` is complete.
     pub(super) fn end_part(&mut self) {
-        self.part_count = self.part_count.saturating_add(1);
-        match self.part.access(EndName::FROM, None) {
+        self.part_count = self.part_count.wrapping_add(1);
+        let mut access = Access::NONE;
+        match self.part.access(EndName::FROM, None, &mut access) {
             // A source beyond the last that any chip takes is counted, and refused with the count.
-            Ok(access) => drop(self.parts.push(access)),
+            Ok(()) => drop(self.parts.push(access)),
             Err(error) => self.part_error = self.part_error.or(Some(error.into())),
         }
         self.part.clear();
@@ -141,24 +100,39 @@ impl TransferDraft {
 
     /// Takes the value of a key that is not one of an end's.
     pub(super) fn field(&mut self, key: OwnKey, value: Element<'_>) {
-        if let Some(place) = self.places.get_mut(key.place().0) {
-            place.get_or_insert(value.offset());
+        if !self.said.is_absent(key) {
+            return;
         }
-        match key {
-            OwnKey::Op => self.op.set(value.as_text().map(op)),
-            OwnKey::Cast => self.cast.set(value.as_flag()),
-            OwnKey::Tiling => self.tiling.set(value.as_u8()),
-            OwnKey::Size => self.size.set(value.as_u64()),
-            OwnKey::Scale => self.scale.set(value.as_f64()),
-            OwnKey::ScaleDtype => {
-                self.scale_dtype.set(value.as_text().map(|text| (text.is(b"float32"), shown(text))))
+        if let Some(place) = self.places.get_mut(crate::manifest::fields::Keys::number(key)) {
+            *place = value.offset();
+        }
+        let text = value.as_text();
+        let read = match key {
+            OwnKey::Op => text.map(|text| {
+                let found = op(text)?;
+                (self.op, self.cast) = found;
+                Some(0)
+            }),
+            OwnKey::ScaleDtype => text.map(|text| text.is(b"float32").then_some(0)),
+            OwnKey::Constant => {
+                self.integer = value.as_i64();
+                value.as_f64().map(|float| Some(float.to_bits()))
             }
-            OwnKey::Constant => self.constant.set(number(value)),
-            OwnKey::ConstantDtype => self.constant_dtype.set(value.as_text().map(dtype_code)),
-            OwnKey::TransposeShape => self.transpose_shape.set(four(value)),
-            OwnKey::TransposeElementSize => self.element_size.set(value.as_u32()),
-            OwnKey::TransposeOp => self.transpose_op.set(short(value)),
+            OwnKey::ConstantDtype => text.map(|text| dtype_code(text).map(u64::from)),
+            OwnKey::TransposeShape => {
+                let count = numbers(value, Number::U64, self.transpose_shape.as_mut_bytes());
+                count.filter(|count| *count == 4).map(|_| Some(0))
+            }
+            OwnKey::TransposeOp => {
+                let text = text.and_then(|text| text.unescape(&mut self.transpose_op));
+                text.map(|text| u64::try_from(text.len()).ok())
+            }
+            _ => return self.said.read(key, value),
+        };
+        if matches!(read, Some(None)) {
+            self.said.show(key, value);
         }
+        self.said.put(key, read.map_or(Read::Wrong, |known| known.map_or(Read::Unknown, Read::Got)));
     }
 
     /// Checks the transfer and hands it to `give`.
@@ -167,25 +141,31 @@ impl TransferDraft {
         sources_max: usize,
         give: impl FnOnce(&Transfer<'_>) -> R,
     ) -> Result<R, Error> {
-        let (op, cast) = self.operation()?;
-        let to = self.to.access(EndName::TO, self.size.get())?;
-        let one;
-        let from = if self.gather.is_absent() {
-            one = [self.from.access(EndName::FROM, self.size.get())?];
+        let said = &self.said;
+        self.operation()?;
+        let (op, size) = (self.op, said.get(OwnKey::Size));
+        let mut to = Access::NONE;
+        self.to.access(EndName::TO, size, &mut to)?;
+        let mut one = [Access::NONE];
+        let from = if self.gather.is_none() {
+            let [from] = &mut one;
+            self.from.access(EndName::FROM, size, from)?;
             one.as_slice()
         } else {
             self.sources(sources_max)?
         };
         self.arithmetic(op, &to, from)?;
         let transpose = self.transpose(op)?;
+        self.typed(OwnKey::Tiling)?;
+        self.typed(OwnKey::Scale)?;
         Ok(give(&Transfer {
             op,
-            cast: cast || self.cast.get() == Some(true),
+            cast: self.cast || said.is_set(OwnKey::Cast),
             to,
             from,
-            gather: !self.gather.is_absent(),
-            tiling: self.plain(self.tiling, OwnKey::Tiling)?.unwrap_or(0),
-            scale: self.plain(self.scale, OwnKey::Scale)?.unwrap_or(1.0),
+            gather: self.gather.is_some(),
+            tiling: said.get(OwnKey::Tiling).and_then(|tiling| u8::try_from(tiling).ok()).unwrap_or(0),
+            scale: said.get(OwnKey::Scale).map_or(1.0, f64::from_bits),
             constant: self.constant(op)?,
             transpose,
         }))
@@ -193,32 +173,33 @@ impl TransferDraft {
 
     /// A key of the transfer is absent or wrong: at its value, if it has one.
     fn malformed(&self, key: OwnKey) -> Error {
-        let (place, spelling) = key.place();
-        let error = fault(ManifestCode::TransferMalformed).name(spelling);
-        match self.places.get(place).copied().flatten() {
-            Some(at) => error.offset(at),
-            None => error,
+        let error = fault(ManifestCode::TransferMalformed).name(key.word());
+        if self.said.is_absent(key) {
+            return error;
         }
+        let place = self.places.get(crate::manifest::fields::Keys::number(key));
+        place.map_or(error, |at| error.offset(*at))
     }
 
-    fn plain<T: Copy>(&self, slot: Slot<T>, key: OwnKey) -> Result<Option<T>, Error> {
-        if slot.is_wrong() { Err(self.malformed(key)) } else { Ok(slot.get()) }
+    /// The value of that key, if there is one, must be of its type.
+    fn typed(&self, key: OwnKey) -> Result<(), Error> {
+        if self.said.is_wrong(key) { Err(self.malformed(key)) } else { Ok(()) }
     }
 
-    fn operation(&self) -> Result<(DmaOp, bool), Error> {
-        self.plain(self.cast, OwnKey::Cast)?;
-        match self.plain(self.op, OwnKey::Op)? {
-            None => Ok((DmaOp::Copy, false)),
-            Some(Op::Known(op, cast)) => Ok((op, cast)),
-            Some(Op::Unknown(name)) => Err(fault(ManifestCode::TransferOp).name(name.as_bytes())),
+    fn operation(&self) -> Result<(), Error> {
+        self.typed(OwnKey::Cast)?;
+        self.typed(OwnKey::Op)?;
+        if self.said.is_unknown(OwnKey::Op) {
+            return Err(fault(ManifestCode::TransferOp).name(self.said.shown(OwnKey::Op)));
         }
+        Ok(())
     }
 
     fn sources(&self, most: usize) -> Result<&[Access], Error> {
         if let Some(error) = self.part_error {
             return Err(error.error());
         }
-        if self.gather.is_wrong() || self.part_count == 0 {
+        if self.gather == Some(false) || self.part_count == 0 {
             return Err(fault(ManifestCode::TransferMalformed).name(b"from_arr"));
         }
         let many = usize::try_from(self.part_count).unwrap_or(usize::MAX) > most;
@@ -236,45 +217,51 @@ impl TransferDraft {
         if !to.dtype_given || from.iter().any(|source| !source.dtype_given) {
             return Err(fault(ManifestCode::AccessDtype));
         }
-        let scale = self.plain(self.scale_dtype, OwnKey::ScaleDtype)?;
-        match scale.filter(|_| op == DmaOp::Fma) {
-            Some((false, name)) => Err(fault(ManifestCode::ScaleDtype).name(name.as_bytes())),
-            _ => Ok(()),
+        self.typed(OwnKey::ScaleDtype)?;
+        if op == DmaOp::Fma && self.said.is_unknown(OwnKey::ScaleDtype) {
+            return Err(fault(ManifestCode::ScaleDtype).name(self.said.shown(OwnKey::ScaleDtype)));
         }
+        Ok(())
     }
 
     /// The constant of `min` and `max`; ignored without its dtype.
     fn constant(&self, op: DmaOp) -> Result<Option<Constant>, Error> {
+        let (said, key) = (&self.said, OwnKey::ConstantDtype);
+        self.typed(key)?;
+        if said.is_absent(key) || !matches!(op, DmaOp::Min | DmaOp::Max) {
+            return Ok(None);
+        }
         let malformed = || self.malformed(OwnKey::Constant);
-        let dtype = self.plain(self.constant_dtype, OwnKey::ConstantDtype)?;
-        let (Some(dtype), DmaOp::Min | DmaOp::Max) = (dtype, op) else { return Ok(None) };
-        let value = self.plain(self.constant, OwnKey::Constant)?.ok_or_else(malformed)?;
+        let float = said.get(OwnKey::Constant).map(f64::from_bits).ok_or_else(malformed)?;
+        let dtype = said.get(key).and_then(|dtype| u8::try_from(dtype).ok()).unwrap_or(0);
         let bits = match dtype {
-            Some(FLOAT32) => Some(float32_bits(value.float)),
-            Some(INT32) => value.integer.and_then(|n| i32::try_from(n).ok()).map(i32::cast_unsigned),
-            Some(UINT32) => value.integer.and_then(|n| u32::try_from(n).ok()),
-            _ => return Err(self.malformed(OwnKey::ConstantDtype)),
+            FLOAT32 => Some(float32_bits(float)),
+            INT32 => self.integer.and_then(|n| i32::try_from(n).ok()).map(i32::cast_unsigned),
+            UINT32 => self.integer.and_then(|n| u32::try_from(n).ok()),
+            _ => return Err(self.malformed(key)),
         };
-        let dtype = dtype.unwrap_or(FLOAT32);
         Ok(Some(Constant { dtype, bits: bits.ok_or_else(malformed)? }))
     }
 
     fn transpose(&self, op: DmaOp) -> Result<Option<Transpose<'_>>, Error> {
-        let shape = self.plain(self.transpose_shape, OwnKey::TransposeShape)?;
-        let element_size = self.plain(self.element_size, OwnKey::TransposeElementSize)?;
-        self.plain(self.transpose_op, OwnKey::TransposeOp)?;
-        let absent = shape.is_none() && element_size.is_none() && self.transpose_op.is_absent();
-        if absent && op != DmaOp::Transpose {
+        let said = &self.said;
+        let keys = [OwnKey::TransposeShape, OwnKey::TransposeElementSize, OwnKey::TransposeOp];
+        for key in keys {
+            self.typed(key)?;
+        }
+        if op != DmaOp::Transpose && keys.into_iter().all(|key| said.is_absent(key)) {
             return Ok(None);
         }
-        let op = match &self.transpose_op {
-            Slot::Got((bytes, len)) => bytes.get(..*len).unwrap_or(&[]),
-            _ => &[],
-        };
+        for key in [OwnKey::TransposeShape, OwnKey::TransposeElementSize] {
+            if said.is_absent(key) {
+                return Err(self.malformed(key));
+            }
+        }
+        let len = usize::try_from(said.u32(OwnKey::TransposeOp)).unwrap_or(0);
         Ok(Some(Transpose {
-            shape: shape.ok_or_else(|| self.malformed(OwnKey::TransposeShape))?,
-            element_size: element_size.ok_or_else(|| self.malformed(OwnKey::TransposeElementSize))?,
-            op,
+            shape: self.transpose_shape.map(U64::get),
+            element_size: said.u32(OwnKey::TransposeElementSize),
+            op: self.transpose_op.get(..len).unwrap_or(&[]),
         }))
     }
 }

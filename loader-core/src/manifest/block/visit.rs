@@ -44,14 +44,6 @@ impl<'v, 'b, 'm, S: BlockSink> BlockVisitor<'v, 'b, 'm, S> {
         core::mem::take(&mut self.again)
     }
 
-    /// The `round`-th place that names this member and has blocks.
-    fn find(&mut self, id: MemberId) -> Option<Place<'m>> {
-        let mut places = places(self.manifest).filter(|(_, member)| *member == id).map(|(place, _)| place);
-        let place = places.by_ref().nth(usize::try_from(self.round).ok()?);
-        self.again |= places.next().is_some();
-        place
-    }
-
     fn with<R>(&mut self, run: impl FnOnce(&mut Cutter<'b>, &mut Delivery<'_, 'm, S>) -> R) -> Option<R> {
         let Self { cutter, sink, place, walk, has_dma, ordinal, .. } = self;
         let place = place.as_ref()?;
@@ -59,23 +51,34 @@ impl<'v, 'b, 'm, S: BlockSink> BlockVisitor<'v, 'b, 'm, S> {
     }
 }
 
-/// Every file with blocks, in the order of subgraphs and of dispatch.
-fn places<'m>(manifest: Manifest<'m>) -> impl Iterator<Item = (Place<'m>, MemberId)> + use<'m> {
-    (0u8..).zip(manifest.definitions()).flat_map(|(subgraph, definition)| {
-        BlockSource::ALL.into_iter().filter_map(move |source| {
-            let member = match source {
-                BlockSource::Definition => Some(definition.member()),
-                BlockSource::Engine(engine) => definition.engine(engine).member,
-            };
-            let place = Place { definition, subgraph, source };
-            (definition.block_count(source) > 0).then_some((place, member?))
-        })
-    })
+/// The place that names this member and has blocks, so many others before it; and whether another follows. They are
+/// in the order of subgraphs and of dispatch.
+#[inline(never)]
+fn find<'m>(manifest: &Manifest<'m>, id: MemberId, mut before: u32) -> (Option<Place<'m>>, bool) {
+    let mut found = None;
+    for at in 0..manifest.graph_count() {
+        let (Some(definition), Ok(subgraph)) = (manifest.definition(at), u8::try_from(at)) else { continue };
+        for source in BlockSource::ALL {
+            if definition.block_count(source) == 0 || definition.source_member(source) != Some(id) {
+                continue;
+            }
+            if found.is_some() {
+                return (found, true);
+            }
+            if before == 0 {
+                found = Some(Place { definition, subgraph, source });
+            }
+            before = before.saturating_sub(1);
+        }
+    }
+    (found, false)
 }
 
 impl<S: BlockSink> Visitor for BlockVisitor<'_, '_, '_, S> {
     fn wants(&mut self, id: MemberId) -> bool {
-        self.place = self.find(id);
+        let (place, again) = find(&self.manifest, id, self.round);
+        self.place = place;
+        self.again |= again;
         self.has_dma = false;
         self.cutter.restart(Some(id));
         self.walk.restart();

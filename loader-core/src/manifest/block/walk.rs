@@ -147,15 +147,17 @@ impl BlockWalk {
         }
         let Some(key) = *key else { return Ok(()) };
         let source = if depth == 5 { &mut draft.from } else { &mut draft.part };
-        match key {
-            TransferKey::From => source.name(value, |text| known(from, used, text)),
-            TransferKey::FromEnd(field) => source.field(field, value),
+        let (end, memo, key) = match key {
+            TransferKey::From(key) => (source, from, key),
             // A part of `from_arr` is a source and nothing else.
-            _ if depth != 5 => {}
-            TransferKey::To => draft.to.name(value, |text| known(to, used, text)),
-            TransferKey::ToEnd(field) => draft.to.field(field, value),
-            TransferKey::Own(key) => draft.field(key, value),
-        }
+            _ if depth != 5 => return Ok(()),
+            TransferKey::To(key) => (&mut draft.to, to, key),
+            TransferKey::Own(key) => {
+                draft.field(key, value);
+                return Ok(());
+            }
+        };
+        end.take(key, value, |text| known(memo, used, text));
         Ok(())
     }
 

@@ -1,19 +1,21 @@
 //! One `dma_queue` entry: its keys as they come, then the checks of manifests.md §8.3.
 
-use super::super::build::{Build, Slot, check_of, failed, fault, full, shown, word};
-use super::super::class::{Fabric, Role};
+use super::super::build::{Build, Number, check_of, failed, fault, numbers, refused, short};
+use super::super::class::Role;
+use super::super::fields::Type::{Flag, Own, U32 as Unsigned, Word};
+use super::super::fields::{Fields, Read, Words, fields};
 use super::super::record::{DefRecord, QueueRecord, Text, queue_flag};
 use super::super::verdict::{Rank, Section};
-use crate::arch::{Arch, Engine};
-use crate::error::{Error, ManifestCode, Name};
-use crate::json::{self, Element, Kind, Want};
-use crate::words::words;
+use crate::arch::Arch;
+use crate::error::{Error, ManifestCode};
+use crate::json::{Element, Kind, Want};
 use zerocopy::little_endian::U32;
+use zerocopy::{FromZeros, IntoBytes};
 
 /// Hardware queues of a set at most (manifests.md §8.1, Confirmed).
 const QUEUES_MAX: u32 = 16;
 /// Semaphores of a set at most (Confirmed).
-const SEMAPHORES_MAX: usize = 32;
+const SEMAPHORES_MAX: u32 = 32;
 /// Queue sets at most: the slots of the lowered record.
 pub(super) const SETS_MAX: u32 = 32;
 
@@ -25,105 +27,53 @@ pub(super) const fn dge_limit(arch: Option<Arch>) -> u32 {
     }
 }
 
-/// A word of a fixed list, or what stands there instead.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Word<T> {
-    Known(T),
-    Unknown(Name<16>),
-}
-
-fn known<T: Copy, const N: usize>(
-    text: json::Text<'_>,
-    all: [T; N],
-    name: impl Fn(T) -> &'static str,
-) -> Word<T> {
-    word(text, all, name).map_or_else(|| Word::Unknown(shown(text)), Word::Known)
-}
-
-/// Scratch of `dynamic_dma` (R12): both keys or neither.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Dynamic {
-    Plain,
-    Scratch(u32, u32),
-}
-
-fn dynamic(value: Element<'_>) -> Option<Option<Dynamic>> {
-    if let Some(flag) = value.as_flag() {
-        return Some(flag.then_some(Dynamic::Plain));
-    }
-    value.as_fields()?;
-    let [offset, size] =
-        ["SB_scratch_partition_offset", "SB_scratch_partition_size"].map(|key| value.get(key));
-    match (offset, size) {
-        (Some(offset), Some(size)) => Some(Some(Dynamic::Scratch(offset.as_u32()?, size.as_u32()?))),
-        (None, None) => Some(Some(Dynamic::Plain)),
-        _ => None,
+fields! {
+    /// Keys of a queue (manifests.md §8.1). From `queue_instances` on, the type is the only rule.
+    Key for QueueRecord {
+        Type = b"type": Word(Words::Role) => role,
+        Owner = b"owner": Word(Words::Engine) => owner,
+        NumQueues = b"num_queues": Unsigned => num_queues,
+        Semaphore = b"semaphore": Unsigned,
+        SemaphoreSet = b"semaphore_set": Own,
+        QueueInstances = b"queue_instances": Own,
+        Pinned = b"pinned": Flag,
+        Dge = b"dge": Flag,
+        IndirectMemcpy = b"indirect_memcpy": Flag,
+        DynamicDma = b"dynamic_dma": Own,
+        EmbeddingUpdateSyncSemaphore = b"embedding_update_sync_semaphore": Unsigned => embedding_semaphore,
+        FabricPath = b"fabric_path": Word(Words::Fabric) => fabric,
     }
 }
 
 /// The entry that is being read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct QueueDraft {
-    role: Slot<Word<Role>>,
-    owner: Slot<Word<Engine>>,
-    num_queues: Slot<u32>,
-    /// `num_queues` as it is written.
-    num_written: Option<Name<32>>,
-    semaphore: Slot<u32>,
-    semaphore_set: Slot<([u32; SEMAPHORES_MAX], u32)>,
-    /// First name of `queue_instances`.
-    instances: Slot<u32>,
+    said: Fields<Key>,
+    semaphores: [U32; 32],
+    /// Scratch of `dynamic_dma` (R12): offset and size.
+    scratch: Option<[U32; 2]>,
     instance_count: u32,
-    pinned: Slot<bool>,
-    dge: Slot<bool>,
-    indirect: Slot<bool>,
-    dynamic: Slot<Option<Dynamic>>,
-    embedding: Slot<u32>,
-    fabric: Slot<Option<Fabric>>,
     offset: u64,
-}
-
-words! {
-    /// Keys of a queue.
-    Key {
-        Type = b"type",
-        Owner = b"owner",
-        NumQueues = b"num_queues",
-        Semaphore = b"semaphore",
-        SemaphoreSet = b"semaphore_set",
-        Pinned = b"pinned",
-        Dge = b"dge",
-        IndirectMemcpy = b"indirect_memcpy",
-        DynamicDma = b"dynamic_dma",
-        EmbeddingUpdateSyncSemaphore = b"embedding_update_sync_semaphore",
-        FabricPath = b"fabric_path",
-        QueueInstances = b"queue_instances",
-    }
 }
 
 /// A check that failed, with its row in §8.3 (see [`failed`]).
 type Failed = Error;
 
 impl QueueDraft {
+    pub(super) const NEW: Self =
+        Self { said: Fields::NONE, semaphores: [U32::ZERO; 32], scratch: None, instance_count: 0, offset: 0 };
+
     pub(super) fn begin(&mut self, offset: u64) {
-        *self = Self { offset, ..Self::default() };
+        self.said.begin();
+        (self.scratch, self.instance_count, self.offset) = (None, 0, offset);
+        self.semaphores.zero();
     }
 
     pub(super) fn value(&mut self, def: &DefRecord, key: &[u8], kind: Kind) -> Want {
         match Key::of(key) {
-            Key::Type
-            | Key::Owner
-            | Key::NumQueues
-            | Key::Semaphore
-            | Key::SemaphoreSet
-            | Key::Pinned
-            | Key::Dge
-            | Key::IndirectMemcpy
-            | Key::DynamicDma
-            | Key::EmbeddingUpdateSyncSemaphore
-            | Key::FabricPath => Want::Take,
-            Key::QueueInstances => self.instances.enter(kind, def.instance_names.len()),
-            _ => Want::Skip,
+            Key::Other => Want::Skip,
+            Key::QueueInstances => self.said.enter(Key::QueueInstances, kind, def.instance_names.len()),
+            _ => Want::Take,
         }
     }
 
@@ -134,34 +84,53 @@ impl QueueDraft {
         def: &mut DefRecord,
         item: Element<'_>,
     ) -> Result<(), Error> {
-        let Some(name) = build.keep_string(item)? else {
-            self.instances = Slot::Wrong;
+        let mut name = Text::EMPTY;
+        if !build.keep_string(item, &mut name)? {
+            self.said.spoil(Key::QueueInstances);
             return Ok(());
-        };
+        }
         self.instance_count = self.instance_count.saturating_add(1);
-        def.instance_names.push(build.arena, name).map(drop).map_err(full)
+        build.push(&mut def.instance_names, &name)
     }
 
-    pub(super) fn taken(&mut self, key: &[u8], value: Element<'_>) {
-        match Key::of(key) {
-            Key::Type => self.role.set(value.as_text().map(|text| known(text, Role::ALL, Role::name))),
-            Key::Owner => self.owner.set(value.as_text().map(|text| known(text, Engine::ALL, Engine::key))),
-            Key::NumQueues => {
-                self.num_queues.set(value.as_u32());
-                self.num_written = self.num_written.or_else(|| Some(Name::new(value.bytes())));
+    pub(super) fn taken(
+        &mut self,
+        build: &mut Build<'_, '_>,
+        key: &[u8],
+        value: Element<'_>,
+    ) -> Result<(), Error> {
+        let key = Key::of(key);
+        if !self.said.is_absent(key) {
+            return Ok(());
+        }
+        match key {
+            Key::NumQueues => self.said.show_raw(key, value),
+            Key::SemaphoreSet => {
+                let count = numbers(value, Number::U32, self.semaphores.as_mut_bytes());
+                self.said.put(key, Read::or_wrong(count.map(u64::from)));
             }
-            Key::Semaphore => self.semaphore.set(value.as_u32()),
-            Key::SemaphoreSet => self.semaphore_set.set(semaphores(value)),
-            Key::Pinned => self.pinned.set(value.as_flag()),
-            Key::Dge => self.dge.set(value.as_flag()),
-            Key::IndirectMemcpy => self.indirect.set(value.as_flag()),
-            Key::DynamicDma => self.dynamic.set(dynamic(value)),
-            Key::EmbeddingUpdateSyncSemaphore => self.embedding.set(value.as_u32()),
-            Key::FabricPath => {
-                self.fabric.set(value.as_text().map(|text| word(text, Fabric::ALL, Fabric::name)))
+            Key::DynamicDma => {
+                let read = self.dynamic(value);
+                self.said.put(key, Read::or_wrong(read.map(u64::from)));
             }
             _ => {}
         }
+        self.said.take(build, key, value)
+    }
+
+    /// Whether `dynamic_dma` is on; its scratch has both keys or neither (R12).
+    fn dynamic(&mut self, value: Element<'_>) -> Option<bool> {
+        if let Some(flag) = value.as_flag() {
+            return Some(flag);
+        }
+        value.as_fields()?;
+        let (offset, size) =
+            (value.get("SB_scratch_partition_offset"), value.get("SB_scratch_partition_size"));
+        if offset.is_none() && size.is_none() {
+            return Some(true);
+        }
+        self.scratch = Some([U32::new(offset?.as_u32()?), U32::new(size?.as_u32()?)]);
+        Some(true)
     }
 
     /// The entry is complete. `ordinal` is its position in the file.
@@ -173,13 +142,14 @@ impl QueueDraft {
         ordinal: u32,
         name: &[u8],
     ) -> Result<(), Error> {
-        match self.check(name) {
-            Ok(mut record) if def.queues.len() < SETS_MAX => {
-                record.name = build.keep(name)?;
-                def.queues.push(build.arena, record).map(drop).map_err(full)
+        let mut record = QueueRecord::new_zeroed();
+        match self.check(name, &mut record) {
+            Ok(()) if def.queues.len() < SETS_MAX => {
+                build.keep(name, &mut record.name)?;
+                build.push(&mut def.queues, &record)
             }
             // One too many is refused after the table; see `finish`.
-            Ok(_) => Ok(()),
+            Ok(()) => Ok(()),
             Err(error) => {
                 let row = check_of(&error);
                 let rank = Rank::new(graph, Section::Queues).item(ordinal, row);
@@ -189,153 +159,93 @@ impl QueueDraft {
         }
     }
 
-    fn check(&self, name: &[u8]) -> Result<QueueRecord, Failed> {
+    #[inline(never)]
+    fn check(&self, name: &[u8], record: &mut QueueRecord) -> Result<(), Failed> {
+        let said = &self.said;
+        record.owner = u8::MAX;
+        record.num_queues = U32::new(if said.is_absent(Key::NumQueues) { 1 } else { 0 });
+        said.place(record);
         let role = self.role(name)?;
-        let owner = self.owner(name)?;
-        let num_queues = self.num_queues(name)?;
-        if let Some(kind) = role.without_instances().filter(|_| !self.instances.is_absent()) {
-            let error = fault(ManifestCode::QueueInstances).name(name);
-            return Err(failed(4, error.name2(kind.as_bytes())));
+        if said.is_wrong(Key::Owner) || said.is_unknown(Key::Owner) {
+            let error = fault(ManifestCode::QueueOwner).name(name);
+            let unknown = said.is_unknown(Key::Owner);
+            return Err(failed(2, if unknown { error.name2(short(said.shown(Key::Owner))) } else { error }));
         }
-        let (semaphores, count) = self.semaphores(name)?;
-        if role == Role::ActLoad && num_queues != 1 {
-            let error = fault(ManifestCode::QueueActLoad).name(name);
-            return Err(failed(6, error.numbers(u64::from(num_queues), 1)));
+        let queues = record.num_queues.get();
+        if !(1..=QUEUES_MAX).contains(&queues) {
+            let error = fault(ManifestCode::QueueCount).name(said.shown(Key::NumQueues)).name2(name);
+            return Err(failed(3, error.numbers(u64::from(queues), u64::from(QUEUES_MAX))));
         }
-        self.types(name)?;
-        if role == Role::EmbeddingUpdate && self.embedding.is_absent() {
-            return Err(malformed(7, name, "embedding_update"));
+        if let Some(kind) = role.without_instances().filter(|_| !said.is_absent(Key::QueueInstances)) {
+            return Err(refused(4, ManifestCode::QueueInstances, name).name2(kind.as_bytes()));
         }
-        let scratch = match self.dynamic.get().flatten() {
-            Some(Dynamic::Scratch(offset, size)) => (offset, size),
-            _ => (0, 0),
-        };
-        let named = self.instances.get().is_some() && self.instance_count > 0;
-        Ok(QueueRecord {
-            name: Text::EMPTY,
-            role: Role::ALL.iter().position(|&one| one == role).map_or(0, small),
-            owner: owner.map_or(u8::MAX, |engine| small(engine.index())),
-            flags: self.flags(named),
-            fabric: fabric_number(self.fabric.get().flatten()),
-            num_queues: U32::new(num_queues),
-            semaphore_count: U32::new(count),
-            scratch_offset: U32::new(scratch.0),
-            scratch_size: U32::new(scratch.1),
-            embedding_semaphore: U32::new(self.embedding.get().unwrap_or(0)),
-            first_instance: U32::ZERO,
-            instances: U32::new(if named { self.instance_count } else { 1 }),
-            first_name: U32::new(self.instances.get().unwrap_or(0)),
-            semaphores: semaphores.map(U32::new),
-        })
+        self.semaphores(name, record)?;
+        if role == Role::ActLoad && queues != 1 {
+            return Err(refused(6, ManifestCode::QueueActLoad, name).numbers(u64::from(queues), 1));
+        }
+        if let Some(key) = said.first_bad(Key::QueueInstances, Key::FabricPath) {
+            return Err(malformed(7, name, key));
+        }
+        if role == Role::EmbeddingUpdate && said.is_absent(Key::EmbeddingUpdateSyncSemaphore) {
+            return Err(malformed(7, name, Key::EmbeddingUpdateSyncSemaphore.word()));
+        }
+        self.rest(record);
+        Ok(())
     }
 
     fn role(&self, name: &[u8]) -> Result<Role, Failed> {
-        match self.role {
-            Slot::Got(Word::Known(role)) => Ok(role),
-            Slot::Got(Word::Unknown(shown)) => {
-                Err(failed(1, fault(ManifestCode::QueueRole).name(name).name2(shown.as_bytes())))
-            }
-            Slot::Absent | Slot::Wrong => Err(failed(0, fault(ManifestCode::QueueType).name(name))),
+        let word = self.said.get(Key::Type).and_then(|word| usize::try_from(word).ok());
+        if let Some(role) = word.and_then(|word| Role::ALL.get(word)) {
+            return Ok(*role);
         }
-    }
-
-    fn owner(&self, name: &[u8]) -> Result<Option<Engine>, Failed> {
-        match self.owner {
-            Slot::Absent => Ok(None),
-            Slot::Got(Word::Known(engine)) => Ok(Some(engine)),
-            Slot::Got(Word::Unknown(shown)) => {
-                Err(failed(2, fault(ManifestCode::QueueOwner).name(name).name2(shown.as_bytes())))
-            }
-            Slot::Wrong => Err(failed(2, fault(ManifestCode::QueueOwner).name(name))),
+        if self.said.is_unknown(Key::Type) {
+            return Err(refused(1, ManifestCode::QueueRole, name).name2(short(self.said.shown(Key::Type))));
         }
+        Err(refused(0, ManifestCode::QueueType, name))
     }
 
-    fn num_queues(&self, name: &[u8]) -> Result<u32, Failed> {
-        let count = match self.num_queues {
-            Slot::Absent => 1,
-            Slot::Wrong => 0,
-            Slot::Got(count) => count,
-        };
-        let numbers = (u64::from(count), u64::from(QUEUES_MAX));
-        let written = self.num_written.unwrap_or(Name::EMPTY);
-        let error = || {
-            let error = fault(ManifestCode::QueueCount).name(written.as_bytes()).name2(name);
-            error.numbers(numbers.0, numbers.1)
-        };
-        if (1..=QUEUES_MAX).contains(&count) { Ok(count) } else { Err(failed(3, error())) }
-    }
-
-    fn semaphores(&self, name: &[u8]) -> Result<([u32; SEMAPHORES_MAX], u32), Failed> {
-        let mut one = [0u32; SEMAPHORES_MAX];
-        match (self.semaphore_set, self.semaphore) {
-            (Slot::Wrong, _) => Err(malformed(5, name, "semaphore_set")),
-            (Slot::Got((_, count)), _) if count > 32 => {
-                let error = fault(ManifestCode::QueueSemaphores).name(name);
-                Err(failed(5, error.numbers(u64::from(count), 32)))
-            }
-            (Slot::Got(set), _) => Ok(set),
-            (Slot::Absent, Slot::Got(semaphore)) => {
-                if let Some(slot) = one.first_mut() {
-                    *slot = semaphore;
-                }
-                Ok((one, 1))
-            }
-            (Slot::Absent, Slot::Absent) => Ok((one, 0)),
-            (Slot::Absent, Slot::Wrong) => Err(malformed(5, name, "semaphore")),
+    /// `semaphore_set`, else the one `semaphore`.
+    fn semaphores(&self, name: &[u8], record: &mut QueueRecord) -> Result<(), Failed> {
+        let said = &self.said;
+        if said.is_wrong(Key::SemaphoreSet) {
+            return Err(malformed(5, name, Key::SemaphoreSet.word()));
         }
-    }
-
-    /// The keys whose only rule is their type.
-    fn types(&self, name: &[u8]) -> Result<(), Failed> {
-        let wrong = [
-            (self.instances.is_wrong(), "queue_instances"),
-            (self.pinned.is_wrong(), "pinned"),
-            (self.dge.is_wrong(), "dge"),
-            (self.indirect.is_wrong(), "indirect_memcpy"),
-            (self.dynamic.is_wrong(), "dynamic_dma"),
-            (self.embedding.is_wrong(), "embedding_update"),
-            (self.fabric.is_wrong() || self.fabric.get() == Some(None), "fabric_path"),
-        ];
-        match wrong.into_iter().find(|(wrong, _)| *wrong) {
-            Some((_, key)) => Err(malformed(7, name, key)),
-            None => Ok(()),
+        record.semaphores = self.semaphores;
+        if !said.is_absent(Key::SemaphoreSet) {
+            let count = said.u32(Key::SemaphoreSet);
+            record.semaphore_count = U32::new(count);
+            if count > SEMAPHORES_MAX {
+                return Err(refused(5, ManifestCode::QueueSemaphores, name)
+                    .numbers(u64::from(count), u64::from(SEMAPHORES_MAX)));
+            }
+        } else if said.is_wrong(Key::Semaphore) {
+            return Err(malformed(5, name, Key::Semaphore.word()));
+        } else if said.has(Key::Semaphore) {
+            let [first, ..] = &mut record.semaphores;
+            *first = U32::new(said.u32(Key::Semaphore));
+            record.semaphore_count = U32::new(1);
         }
+        Ok(())
     }
 
-    fn flags(&self, named: bool) -> u8 {
+    /// What no check looks at.
+    fn rest(&self, record: &mut QueueRecord) {
+        let said = &self.said;
+        let named = said.has(Key::QueueInstances) && self.instance_count > 0;
         let flag = |set: bool, bit: u8| if set { bit } else { 0 };
-        let scratch = matches!(self.dynamic.get().flatten(), Some(Dynamic::Scratch(..)));
-        flag(self.pinned.get() == Some(true), queue_flag::PINNED)
-            | flag(self.dge.get() == Some(true), queue_flag::DGE)
-            | flag(self.indirect.get() == Some(true), queue_flag::INDIRECT)
-            | flag(scratch, queue_flag::DYNAMIC)
-            | flag(self.embedding.get().is_some(), queue_flag::EMBEDDING)
-            | flag(named, queue_flag::INSTANCES)
+        record.flags = flag(said.is_set(Key::Pinned), queue_flag::PINNED)
+            | flag(said.is_set(Key::Dge), queue_flag::DGE)
+            | flag(said.is_set(Key::IndirectMemcpy), queue_flag::INDIRECT)
+            | flag(self.scratch.is_some(), queue_flag::DYNAMIC)
+            | flag(said.has(Key::EmbeddingUpdateSyncSemaphore), queue_flag::EMBEDDING)
+            | flag(named, queue_flag::INSTANCES);
+        [record.scratch_offset, record.scratch_size] = self.scratch.unwrap_or([U32::ZERO; 2]);
+        record.instances = U32::new(if named { self.instance_count } else { 1 });
+        record.first_name = U32::new(said.u32(Key::QueueInstances));
     }
 }
 
-fn malformed(row: u8, name: &[u8], key: &str) -> Failed {
-    failed(row, fault(ManifestCode::QueueTable).name(name).name2(key.as_bytes()))
-}
-
-fn fabric_number(fabric: Option<Fabric>) -> u8 {
-    fabric.and_then(|fabric| Fabric::ALL.iter().position(|&one| one == fabric)).map_or(0, small)
-}
-
-fn small(n: usize) -> u8 {
-    u8::try_from(n).unwrap_or(u8::MAX)
-}
-
-/// The first 32 semaphores, and how many there are.
-fn semaphores(value: Element<'_>) -> Option<([u32; SEMAPHORES_MAX], u32)> {
-    let mut set = [0u32; SEMAPHORES_MAX];
-    let mut count = 0u32;
-    for item in value.as_items()? {
-        let semaphore = item.as_u32()?;
-        if let Some(slot) = usize::try_from(count).ok().and_then(|at| set.get_mut(at)) {
-            *slot = semaphore;
-        }
-        count = count.saturating_add(1);
-    }
-    Some((set, count))
+/// Names the key; the long one by its first 16 bytes, which is what there is room for.
+fn malformed(row: u8, name: &[u8], key: &[u8]) -> Failed {
+    refused(row, ManifestCode::QueueTable, name).name2(short(key))
 }

@@ -1,8 +1,8 @@
 //! Reading `replica_groups` and `src_target_pairs`: counts and ranks, as they come.
 
-use super::super::build::{Build, broken, fault, full};
+use super::super::build::{Build, beyond, broken};
 use super::super::table::Table;
-use crate::error::{Error, ManifestCode};
+use crate::error::Error;
 use crate::json::{Element, Kind, Want};
 use zerocopy::little_endian::U32;
 
@@ -78,10 +78,10 @@ impl RanksDraft {
 }
 
 fn push(build: &mut Build<'_, '_>, table: &mut Table, word: u32) -> Result<u32, Error> {
-    let most = build.limits.collective_elements;
-    if table.len() >= most {
-        let error = fault(ManifestCode::LimitExceeded).numbers(0, u64::from(most));
-        return Err(error.name(b"groups and ranks"));
+    if table.len() >= build.limits.collective_elements {
+        return Err(beyond(b"groups and ranks", build.limits.collective_elements));
     }
-    table.push(build.arena, U32::new(word)).map_err(full)
+    let at = table.len();
+    build.push(table, &U32::new(word))?;
+    Ok(at)
 }

@@ -1,7 +1,7 @@
 //! Reading `def.json`: which key goes to whom (manifests.md §6).
 
-use super::super::build::{Build, Document, Slot, fault, full};
-use super::super::record::{DefRecord, Text, def_flag};
+use super::super::build::{Build, Document, Slot, fault};
+use super::super::record::{DefRecord, FunctionRecord, Text, def_flag, engine_flag};
 use super::super::verdict::{Rank, Section};
 use super::queues::QueueDraft;
 use super::ranks::RanksDraft;
@@ -12,6 +12,7 @@ use crate::arch::Engine;
 use crate::error::{Error, ManifestCode};
 use crate::json::{Element, Kind, Path, Want};
 use crate::words::words;
+use zerocopy::FromZeros;
 use zerocopy::little_endian::U64;
 
 words! {
@@ -31,9 +32,39 @@ words! {
         RankWorldSize = b"#rank_world_size",
         NumStreams = b"num_streams",
         Fp8ConversionConfig = b"fp8_conversion_config",
-        Name = b"name",
     }
 }
+
+/// A key at the top: of which kind its value must be, what to do with it, the flag that it sets, and the section
+/// where another kind is refused (none: it is passed over).
+struct Top {
+    kind: Option<Kind>,
+    want: Want,
+    flag: u32,
+    section: Option<Section>,
+}
+
+const fn row(kind: Option<Kind>, want: Want, flag: u32, section: Option<Section>) -> Top {
+    Top { kind, want, flag, section }
+}
+
+/// What every [`Key`] is, in their order, apart from what [`DefReader::top`] says of four of them.
+const TOP: &[Top] = &[
+    row(Some(Kind::Object), Want::EnterTable, def_flag::VAR, None),
+    row(Some(Kind::Object), Want::EnterTable, 0, None),
+    row(Some(Kind::Array), Want::Enter, def_flag::REPLICA_GROUPS, None),
+    row(Some(Kind::Array), Want::Enter, def_flag::PAIRS, None),
+    row(Some(Kind::Array), Want::Enter, def_flag::CARVEOUTS, None),
+    row(Some(Kind::Array), Want::Skip, def_flag::DMA, Some(Section::Dma)),
+    row(Some(Kind::Array), Want::Enter, 0, Some(Section::Ucode)),
+    row(Some(Kind::Object), Want::Enter, def_flag::EXT_ISA, Some(Section::Ucode)),
+    row(Some(Kind::Array), Want::Enter, 0, None),
+    row(Some(Kind::Object), Want::Enter, 0, None),
+    row(None, Want::Take, 0, None),
+    row(None, Want::Take, 0, None),
+    row(None, Want::Take, 0, None),
+    row(None, Want::Take, 0, None),
+];
 
 /// State while the document streams by.
 #[derive(Debug)]
@@ -41,7 +72,6 @@ pub(crate) struct DefReader {
     pub(crate) def: DefRecord,
     pub(super) graph: u16,
     seen: u64,
-    pub(super) has_var: bool,
     pub(super) vars: u32,
     pub(super) queues: u32,
     var: VarDraft,
@@ -69,11 +99,10 @@ impl DefReader {
             def: *def,
             graph,
             seen: 0,
-            has_var: false,
             vars: 0,
             queues: 0,
-            var: VarDraft::default(),
-            queue: QueueDraft::default(),
+            var: VarDraft::NEW,
+            queue: QueueDraft::NEW,
             ranks: RanksDraft::default(),
             libraries: LibraryReader::new(graph, 2),
             streams: [Slot::Absent; 2],
@@ -87,20 +116,13 @@ impl DefReader {
     /// Notes a top-level key; false if it is unknown or was met before (the first counts, §3).
     fn first(&mut self, key: &[u8]) -> bool {
         let place = match engine_key(key) {
-            Some((engine, instr)) => {
-                let first = if instr { 21 } else { 20 };
-                engine.index().checked_mul(2).and_then(|n| n.checked_add(first))
-            }
-            None => Key::of(key).place(),
+            Some((engine, instr)) => engine.number().wrapping_mul(2).wrapping_add(20 + u32::from(instr)),
+            None => u32::try_from(Key::of(key).place()).unwrap_or(0),
         };
-        let bit = place.and_then(|place| 1u64.checked_shl(u32::try_from(place).ok()?));
-        match bit {
-            Some(bit) if self.seen & bit == 0 => {
-                self.seen |= bit;
-                true
-            }
-            _ => false,
-        }
+        let bit = 1u64.wrapping_shl(place);
+        let first = self.seen & bit == 0;
+        self.seen |= bit;
+        first
     }
 
     pub(super) fn rank(&self, section: Section) -> Rank {
@@ -117,41 +139,28 @@ impl DefReader {
         if !self.first(key) {
             return Ok(Want::Skip);
         }
-        Ok(match (Key::of(key), kind) {
-            (Key::Var, Kind::Object) => {
-                self.has_var = true;
-                Want::EnterTable
-            }
-            (Key::DmaQueue, Kind::Object) => Want::EnterTable,
-            (Key::DmaQueue, _) => {
+        let word = Key::of(key);
+        match word {
+            Key::ReplicaGroups | Key::SrcTargetPairs => return self.ranks_value(build, key, 0, kind),
+            Key::UcodeLib if kind == Kind::String => return Ok(Want::Take),
+            Key::Other if engine_key(key).is_some() => return Ok(Want::Take),
+            Key::DmaQueue if kind != Kind::Object => {
                 let error = fault(ManifestCode::QueueTable).name(b"(the table)").name2(b"value");
                 build.offer(self.rank(Section::Queues), error);
-                Want::Skip
             }
-            (Key::ReplicaGroups | Key::SrcTargetPairs, _) => return self.ranks_value(build, key, 0, kind),
-            (Key::RuntimeStatebufferReservation, Kind::Array) => {
-                self.flag(def_flag::CARVEOUTS);
-                Want::Enter
+            _ => {}
+        }
+        let Some(Top { kind: due, want, flag, section }) = TOP.get(word.place()) else {
+            return Ok(Want::Skip);
+        };
+        match section {
+            _ if due.is_none_or(|due| due == kind) => {
+                self.flag(*flag);
+                Ok(*want)
             }
-            (Key::Dma, Kind::Array) => {
-                self.flag(def_flag::DMA);
-                Want::Skip
-            }
-            (Key::Dma, _) => self.malformed(build, Section::Dma, key),
-            (Key::UcodeLib, Kind::String) => Want::Take,
-            (Key::UcodeLib, Kind::Array) => Want::Enter,
-            (Key::UcodeLib, _) => self.malformed(build, Section::Ucode, key),
-            (Key::ExtIsaUcodeLibDef, Kind::Object) => {
-                self.flag(def_flag::EXT_ISA);
-                Want::Enter
-            }
-            (Key::ExtIsaUcodeLibDef, _) => self.malformed(build, Section::Ucode, key),
-            (Key::NeffFeatures, Kind::Array) => Want::Enter,
-            (Key::CcStreams, Kind::Object) => Want::Enter,
-            (Key::Version | Key::RankWorldSize | Key::NumStreams | Key::Fp8ConversionConfig, _) => Want::Take,
-            _ if engine_key(key).is_some() => Want::Take,
-            _ => Want::Skip,
-        })
+            Some(section) => Ok(self.malformed(build, *section, key)),
+            None => Ok(Want::Skip),
+        }
     }
 
     fn ranks_value(
@@ -238,7 +247,9 @@ impl DefReader {
     /// A whole top-level value.
     fn top_taken(&mut self, build: &mut Build<'_, '_>, key: &[u8], value: Element<'_>) -> Result<(), Error> {
         match Key::of(key) {
-            Key::Version => self.def.version = build.keep_string(value)?.unwrap_or(Text::EMPTY),
+            Key::Version => {
+                build.keep_string(value, &mut self.def.version)?;
+            }
             Key::RankWorldSize => match value.as_u64() {
                 Some(size) => {
                     self.flag(def_flag::WORLD_SIZE);
@@ -249,7 +260,9 @@ impl DefReader {
                 }
             },
             Key::NumStreams => self.streams(0, value),
-            Key::UcodeLib => self.def.ucode_manifest = build.keep_string(value)?.unwrap_or(Text::EMPTY),
+            Key::UcodeLib => {
+                build.keep_string(value, &mut self.def.ucode_manifest)?;
+            }
             Key::Fp8ConversionConfig => {
                 if let Err(error) = small::fp8(&mut self.def, value) {
                     build.offer(self.rank(Section::Fp8), error);
@@ -273,19 +286,12 @@ impl DefReader {
         value: Element<'_>,
     ) -> Result<(), Error> {
         let Some((engine, instr)) = engine_key(key) else { return Ok(()) };
-        let text = build.keep_string(value)?;
         let Some(record) = self.def.engines.get_mut(engine.index()) else { return Ok(()) };
-        match text {
-            Some(text) if instr => record.fallback = text,
-            Some(text) => {
-                record.file = text;
-                record.flags |= super::super::record::engine_flag::NAMED;
-            }
-            None if instr => {}
-            None => {
-                let section = Section::Engine(u8::try_from(engine.index()).unwrap_or(0));
-                self.malformed(build, section, key);
-            }
+        let text = build.keep_string(value, if instr { &mut record.fallback } else { &mut record.file })?;
+        if text && !instr {
+            record.flags |= engine_flag::NAMED;
+        } else if !text && !instr {
+            self.malformed(build, Section::Engine(engine), key);
         }
         Ok(())
     }
@@ -300,10 +306,7 @@ impl DefReader {
         match (Key::of(path.key(0)), path.depth()) {
             (Key::Var, 3) => self.var.taken(build, path.key(2), value),
             (Key::Var, _) => self.var.list_item(build, &mut self.def, value),
-            (Key::DmaQueue, 3) => {
-                self.queue.taken(path.key(2), value);
-                Ok(())
-            }
+            (Key::DmaQueue, 3) => self.queue.taken(build, path.key(2), value),
             (Key::DmaQueue, _) => self.queue.instance(build, &mut self.def, value),
             (Key::ReplicaGroups, _) => self.ranks.rank(build, &mut self.def.groups, value),
             (Key::SrcTargetPairs, _) => self.ranks.rank(build, &mut self.def.pairs, value),
@@ -319,22 +322,24 @@ impl DefReader {
                 self.streams(1, value);
                 Ok(())
             }
-            (Key::NeffFeatures, _) => match build.keep_string(value)? {
-                Some(name) => self.def.features.push(build.arena, name).map(drop).map_err(full),
-                None => Ok(()),
-            },
+            (Key::NeffFeatures, _) => {
+                let mut name = Text::EMPTY;
+                if build.keep_string(value, &mut name)? {
+                    build.push(&mut self.def.features, &name)?;
+                }
+                Ok(())
+            }
             (_, _) => self.carveout(build, path, value),
         }
     }
 
     fn ext_isa(&mut self, build: &mut Build<'_, '_>, value: Element<'_>) -> Result<(), Error> {
-        match function(build, value)? {
-            Some(record) => self.def.ext_isa.push(build.arena, record).map(drop).map_err(full),
-            None => {
-                build.offer(self.rank(Section::DefaultLibrary), fault(ManifestCode::UcodeFunction));
-                Ok(())
-            }
+        let mut record = FunctionRecord::new_zeroed();
+        if function(build, value, &mut record)? {
+            return build.push(&mut self.def.ext_isa, &record);
         }
+        build.offer(self.rank(Section::DefaultLibrary), fault(ManifestCode::UcodeFunction));
+        Ok(())
     }
 
     fn carveout(
@@ -361,7 +366,6 @@ impl Document for DefReader {
         offset: u64,
     ) -> Result<Want, Error> {
         match path.depth() {
-            0 => Ok(Want::Enter),
             1 => self.top(build, path.key(0), kind),
             _ => self.inner(build, path, kind, offset),
         }

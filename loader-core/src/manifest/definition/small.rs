@@ -1,59 +1,53 @@
-//! Small objects of `def.json`, held against their shapes as a whole: carve-outs and the FP8 configuration.
+//! Small objects of `def.json`, read as a whole: carve-outs and the FP8 configuration.
 
-use super::super::build::{Build, fault, full, shown};
+use super::super::build::{Build, fault, shown};
+use super::super::fields::Type::{Flag, Own, U32, U64};
+use super::super::fields::{Fields, Wrong, fields};
 use super::super::record::{CarveoutRecord, DefRecord, Fp8Record, def_flag};
-use crate::error::{Error, ManifestCode, Name, Stage};
-use crate::json::{self, Element, Repeats, Shape, Type, Unbound};
-use zerocopy::little_endian::{U32, U64};
+use crate::error::{Error, ManifestCode};
+use crate::json::Element;
+use zerocopy::FromZeros;
 
-const FP8: Shape = Shape {
-    fields: &[
-        ("fp8_range_extension", Type::Flag),
-        ("emax_fp8_e4m3", json::U32),
-        ("emax_fp8_e5m2", json::U32),
-        ("ocp_sat", Type::Flag),
-        ("fp8_sis", Type::Flag),
-        ("fp8_sns", Type::Flag),
-    ],
-    repeats: Repeats::FirstCounts,
-};
+fields! {
+    /// Keys of `fp8_conversion_config` (manifests.md §12.1).
+    Fp8Key for Fp8Record {
+        RangeExtension = b"fp8_range_extension": Flag => range_extension,
+        EmaxE4m3 = b"emax_fp8_e4m3": U32 => emax_e4m3,
+        EmaxE5m2 = b"emax_fp8_e5m2": U32 => emax_e5m2,
+        OcpSat = b"ocp_sat": Flag => ocp_sat,
+        Sis = b"fp8_sis": Flag => sis,
+        Sns = b"fp8_sns": Flag => sns,
+    }
+}
 
 /// The refusal of an object, which is called `whole` where no key of it is at fault.
-fn named(unbound: Unbound, code: ManifestCode, whole: &str) -> Error {
-    let error = unbound.error(Stage::Manifest, code);
-    if error.at().name.as_bytes().is_empty() { error.name(whole.as_bytes()) } else { error }
+fn named(wrong: &Wrong, code: ManifestCode, whole: &'static [u8]) -> Error {
+    let key = if wrong.key.is_empty() { whole } else { wrong.key };
+    fault(code).name(key).name2(wrong.found.name().as_bytes()).offset(wrong.offset)
 }
 
 /// Reads `fp8_conversion_config`; a single missing key is 0 (manifests.md §12.1).
 #[inline(never)]
 pub(super) fn fp8(def: &mut DefRecord, value: Element<'_>) -> Result<(), Error> {
-    value
-        .shaped(&FP8)
-        .map_err(|unbound| named(unbound, ManifestCode::DefinitionMalformed, "fp8_conversion_config"))?;
-    let flag = |key| u8::from(value.get(key).is_some_and(|field| field.as_flag() == Some(true)));
-    let number = |key| U32::new(value.get(key).and_then(|field| field.as_u32()).unwrap_or(0));
-    def.fp8 = Fp8Record {
-        emax_e4m3: number("emax_fp8_e4m3"),
-        emax_e5m2: number("emax_fp8_e5m2"),
-        range_extension: flag("fp8_range_extension"),
-        ocp_sat: flag("ocp_sat"),
-        sis: flag("fp8_sis"),
-        sns: flag("fp8_sns"),
-    };
+    let mut said = Fields::<Fp8Key>::NONE;
+    if let Some(wrong) = said.object(value, &mut |_| None) {
+        return Err(named(&wrong, ManifestCode::DefinitionMalformed, b"fp8_conversion_config"));
+    }
+    said.place(&mut def.fp8);
     def.flags.set(def.flags.get() | def_flag::FP8);
     Ok(())
 }
 
-const CARVEOUT: Shape = Shape {
-    fields: &[
-        ("type", Type::Text),
-        ("offset", json::U64),
-        ("size", json::U64),
-        ("base_partition", json::U64),
-        ("partitions", json::U64),
-    ],
-    repeats: Repeats::FirstCounts,
-};
+fields! {
+    /// Keys of a carve-out (manifests.md §10).
+    CarveoutKey for CarveoutRecord {
+        Type = b"type": Own,
+        Offset = b"offset": U64 => offset,
+        Size = b"size": U64 => size,
+        BasePartition = b"base_partition": U64 => start_partition,
+        Partitions = b"partitions": U64 => num_partitions,
+    }
+}
 
 /// Reads one carve-out (manifests.md §10). A refusal is for the verdict; the outer error ends S2.
 #[inline(never)]
@@ -62,28 +56,30 @@ pub(super) fn carveout(
     def: &mut DefRecord,
     value: Element<'_>,
 ) -> Result<Result<(), Error>, Error> {
-    match read_carveout(value) {
-        Ok(record) => def.carveouts.push(build.arena, record).map(|_| Ok(())).map_err(full),
+    let mut record = CarveoutRecord::new_zeroed();
+    match read_carveout(value, &mut record) {
+        Ok(()) => build.push(&mut def.carveouts, &record).map(Ok),
         Err(error) => Ok(Err(error)),
     }
 }
 
-fn read_carveout(value: Element<'_>) -> Result<CarveoutRecord, Error> {
-    value.shaped(&CARVEOUT).map_err(|unbound| named(unbound, ManifestCode::CarveoutField, "an object"))?;
-    let missing = |key: &str| fault(ManifestCode::CarveoutField).name(key.as_bytes()).offset(value.offset());
-    let kind = value.get("type").and_then(|field| field.as_text()).ok_or_else(|| missing("type"))?;
-    if !kind.is(b"evtaccel") {
-        let shown: Name<32> = shown(kind);
-        return Err(fault(ManifestCode::CarveoutType).name(shown.as_bytes()).offset(value.offset()));
+fn read_carveout(value: Element<'_>, record: &mut CarveoutRecord) -> Result<(), Error> {
+    let mut said = Fields::<CarveoutKey>::NONE;
+    let mut other = None;
+    let wrong = said.object(value, &mut |kind| {
+        let kind = kind.as_text()?;
+        other = (!kind.is(b"evtaccel")).then(|| shown(kind));
+        Some(0)
+    });
+    let refused = |code: ManifestCode, name: &[u8]| Err(fault(code).name(name).offset(value.offset()));
+    match (wrong, other) {
+        (Some(wrong), _) => return Err(named(&wrong, ManifestCode::CarveoutField, b"an object")),
+        (None, Some(other)) => return refused(ManifestCode::CarveoutType, other.as_bytes()),
+        (None, None) => {}
     }
-    let field = |key| {
-        let field = value.get(key).and_then(|field| field.as_u64());
-        field.map(U64::new).ok_or_else(|| missing(key))
-    };
-    Ok(CarveoutRecord {
-        offset: field("offset")?,
-        size: field("size")?,
-        start_partition: field("base_partition")?,
-        num_partitions: field("partitions")?,
-    })
+    if let Some(key) = said.first_absent(CarveoutKey::Type, CarveoutKey::Partitions) {
+        return refused(ManifestCode::CarveoutField, key);
+    }
+    said.place(record);
+    Ok(())
 }

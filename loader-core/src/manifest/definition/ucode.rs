@@ -1,14 +1,16 @@
 //! Ucode libraries (manifests.md §11): in `def.json` itself, or in the member that it names.
 
-use super::super::build::{Build, Document, Slot, fault, full, number};
+use super::super::build::{Build, Document, beyond, fault, number as number_of};
+use super::super::fields::Type::{Flag, I32, Own, Text as Kept, U32 as Unsigned};
+use super::super::fields::{Fields, fields};
 use super::super::kelf::decimal;
-use super::super::record::{DefRecord, FunctionRecord, LibraryRecord, NONE, Text};
+use super::super::record::{DefRecord, FunctionRecord, LibraryRecord, NONE};
 use super::super::table::Table;
 use super::super::verdict::{Rank, Section};
 use crate::error::{Error, ManifestCode};
 use crate::json::{Element, Kind, Path, Want};
-use crate::words::words;
-use zerocopy::little_endian::{I32, U32};
+use zerocopy::FromZeros;
+use zerocopy::little_endian::U32;
 
 /// Major version of the reference's own ucode, 1.21.1.0 (manifests.md §11.2, Confirmed).
 const UCODE_MAJOR: u32 = 1;
@@ -20,59 +22,55 @@ const LIBRARIES_MAX: u32 = 256;
 pub(crate) struct LibraryReader {
     graph: u16,
     depth: usize,
-    entry: Entry,
+    /// What the library that is being read has said, and its functions.
+    said: Fields<Key>,
+    functions: u32,
 }
 
-/// The library that is being read.
-#[derive(Debug, Default)]
-struct Entry {
-    library: Slot<Text>,
-    version: Slot<Text>,
-    opcode: Slot<i32>,
-    cpu_id: Slot<u32>,
-    total_cpus: Slot<u32>,
-    add_lib: Slot<bool>,
-    functions: Slot<u32>,
-    function_count: u32,
+fields! {
+    /// Keys of a function.
+    FunctionKey for FunctionRecord {
+        Name = b"name": Own,
+        Opcode = b"opcode": I32 => opcode,
+        SubOpcode = b"sub_opcode": I32 => sub_opcode,
+    }
 }
 
-/// One `{name, opcode, sub_opcode}`; `None` is E347.
+/// One `{name, opcode, sub_opcode}`; false is E347.
+#[inline(never)]
 pub(crate) fn function(
     build: &mut Build<'_, '_>,
     value: Element<'_>,
-) -> Result<Option<FunctionRecord>, Error> {
-    let part = |key| value.get(key).map(Element::as_i32);
-    let (Some(Some(opcode)), sub @ (None | Some(Some(_)))) = (part("opcode"), part("sub_opcode")) else {
-        return Ok(None);
-    };
-    let sub_opcode = sub.flatten();
-    let name = match value.get("name") {
-        Some(name) => build.keep_string(name)?,
-        None => Some(Text::EMPTY),
-    };
-    Ok(name.map(|name| FunctionRecord {
-        name,
-        opcode: I32::new(opcode),
-        sub_opcode: I32::new(sub_opcode.unwrap_or(0)),
-    }))
+    record: &mut FunctionRecord,
+) -> Result<bool, Error> {
+    let mut said = Fields::<FunctionKey>::NONE;
+    let wrong = said.object(value, &mut |name| name.as_text().map(|_| 0));
+    if wrong.is_some() || !said.has(FunctionKey::Opcode) {
+        return Ok(false);
+    }
+    said.place(record);
+    match value.get("name") {
+        Some(name) => build.keep_string(name, &mut record.name),
+        None => Ok(true),
+    }
 }
 
-words! {
-    /// Keys of a library.
-    Key {
-        Functions = b"functions",
-        Library = b"library",
-        UlibToUcodeVersion = b"ulib_to_ucode_version",
-        Opcode = b"opcode",
-        CpuId = b"cpu_id",
-        TotalCpus = b"total_cpus",
-        AddLib = b"add_lib",
+fields! {
+    /// Keys of a library (manifests.md §11.2).
+    Key for LibraryRecord {
+        Library = b"library": Kept => name,
+        UlibToUcodeVersion = b"ulib_to_ucode_version": Kept => version,
+        Opcode = b"opcode": I32 => opcode,
+        CpuId = b"cpu_id": Unsigned,
+        TotalCpus = b"total_cpus": Unsigned => total_cpus,
+        AddLib = b"add_lib": Flag => add_lib,
+        Functions = b"functions": Own,
     }
 }
 
 impl LibraryReader {
-    pub(crate) fn new(graph: u16, depth: usize) -> Self {
-        Self { graph, depth, entry: Entry::default() }
+    pub(crate) const fn new(graph: u16, depth: usize) -> Self {
+        Self { graph, depth, said: Fields::NONE, functions: 0 }
     }
 
     pub(crate) fn value(
@@ -85,7 +83,8 @@ impl LibraryReader {
         let level = path.depth().saturating_sub(self.depth);
         match level {
             0 if kind == Kind::Object => {
-                self.entry = Entry::default();
+                self.said.begin();
+                self.functions = 0;
                 Want::Enter
             }
             0 => {
@@ -93,8 +92,8 @@ impl LibraryReader {
                 build.offer(rank, fault(ManifestCode::UcodeMalformed).name(b"(not named)").name2(b"entry"));
                 Want::Skip
             }
-            1 => match path.key(self.depth) {
-                b"functions" => self.entry.functions.enter(kind, functions.len()),
+            1 => match Key::of(path.key(self.depth)) {
+                Key::Functions => self.said.enter(Key::Functions, kind, functions.len()),
                 _ => Want::Take,
             },
             2 => Want::Take,
@@ -109,26 +108,17 @@ impl LibraryReader {
         path: &Path<'_>,
         value: Element<'_>,
     ) -> Result<(), Error> {
-        let entry = &mut self.entry;
-        match Key::of(path.key(self.depth)) {
-            Key::Functions => match function(build, value)? {
-                Some(record) => {
-                    entry.function_count = entry.function_count.saturating_add(1);
-                    functions.push(build.arena, record).map_err(full)?;
-                }
-                None => entry.functions = Slot::Wrong,
-            },
-            Key::Library if entry.library.is_absent() => entry.library.set(build.keep_string(value)?),
-            Key::UlibToUcodeVersion if entry.version.is_absent() => {
-                entry.version.set(build.keep_string(value)?);
-            }
-            Key::Opcode => entry.opcode.set(value.as_i32()),
-            Key::CpuId => entry.cpu_id.set(value.as_u32()),
-            Key::TotalCpus => entry.total_cpus.set(value.as_u32()),
-            Key::AddLib => entry.add_lib.set(value.as_flag()),
-            _ => {}
+        let key = Key::of(path.key(self.depth));
+        if key != Key::Functions {
+            return self.said.take(build, key, value);
         }
-        Ok(())
+        let mut record = FunctionRecord::new_zeroed();
+        if !function(build, value, &mut record)? {
+            self.said.spoil(key);
+            return Ok(());
+        }
+        self.functions = self.functions.saturating_add(1);
+        build.push(functions, &record)
     }
 
     /// A container of the list ended.
@@ -142,72 +132,58 @@ impl LibraryReader {
             return Ok(());
         }
         let ordinal = path.index(self.depth.saturating_sub(1)).unwrap_or(0);
-        match self.check(build, def) {
-            Ok(record) if ordinal < LIBRARIES_MAX => {
-                def.libraries.push(build.arena, record).map(drop).map_err(full)
-            }
-            Ok(_) => {
-                let error = fault(ManifestCode::LimitExceeded).name(b"ucode libraries");
-                Err(error.numbers(0, u64::from(LIBRARIES_MAX)))
-            }
-            Err(error) => {
-                let rank = Rank::new(self.graph, Section::Ucode).step(1).item(ordinal, 0);
-                build.offer(rank, error.element(ordinal));
-                Ok(())
-            }
+        let mut record = LibraryRecord::new_zeroed();
+        if let Err(error) = self.check(build, def, &mut record) {
+            let rank = Rank::new(self.graph, Section::Ucode).step(1).item(ordinal, 0);
+            build.offer(rank, error.element(ordinal));
+            return Ok(());
         }
+        if ordinal >= LIBRARIES_MAX {
+            return Err(beyond(b"ucode libraries", LIBRARIES_MAX));
+        }
+        build.push(&mut def.libraries, &record)
     }
 
-    fn check(&self, build: &Build<'_, '_>, def: &DefRecord) -> Result<LibraryRecord, Error> {
-        let entry = &self.entry;
+    #[inline(never)]
+    fn check(&self, build: &Build<'_, '_>, def: &DefRecord, record: &mut LibraryRecord) -> Result<(), Error> {
+        let said = &self.said;
+        said.place(record);
+        if !said.has(Key::Library) {
+            return Err(fault(ManifestCode::UcodeLibrary).name(b"(not named)"));
+        }
         let tail = build.arena.tail();
-        let library =
-            entry.library.get().ok_or_else(|| fault(ManifestCode::UcodeLibrary).name(b"(not named)"))?;
-        let name = library.get(tail);
+        let name = record.name.get(tail);
         let refused = |code: ManifestCode| fault(code).name(name);
-        let version = entry.version.get().ok_or_else(|| refused(ManifestCode::UcodeVersion))?;
-        if version_major(version.get(tail)) != Some(UCODE_MAJOR) {
+        if !said.has(Key::UlibToUcodeVersion) {
+            return Err(refused(ManifestCode::UcodeVersion));
+        }
+        if version_major(record.version.get(tail)) != Some(UCODE_MAJOR) {
             return Err(refused(ManifestCode::UcodeMismatch).numbers(0, u64::from(UCODE_MAJOR)));
         }
-        let malformed = |key: &str| refused(ManifestCode::UcodeMalformed).name2(key.as_bytes());
-        let opcode = entry.opcode.get().ok_or_else(|| malformed("opcode"))?;
-        match entry.cpu_id {
-            Slot::Absent | Slot::Got(0) => {}
-            Slot::Got(cpu) => return Err(refused(ManifestCode::UcodeCpu).numbers(u64::from(cpu), 0)),
-            Slot::Wrong => return Err(malformed("cpu_id")),
+        let malformed = |key: Key| Err(refused(ManifestCode::UcodeMalformed).name2(key.word()));
+        let (cpu, cpus) = (said.u32(Key::CpuId), record.total_cpus.get());
+        let number = |code, number: u32| Err(refused(code).numbers(u64::from(number), 0));
+        match () {
+            () if !said.has(Key::Opcode) => return malformed(Key::Opcode),
+            () if said.is_wrong(Key::CpuId) => return malformed(Key::CpuId),
+            () if cpu != 0 => return number(ManifestCode::UcodeCpu, cpu),
+            () if said.is_wrong(Key::TotalCpus) => return malformed(Key::TotalCpus),
+            () if !matches!(cpus, 0 | 1 | 8) => return number(ManifestCode::UcodeCpus, cpus),
+            () if said.is_wrong(Key::Functions) => return Err(refused(ManifestCode::UcodeFunction)),
+            () => {}
         }
-        let total_cpus = match entry.total_cpus {
-            Slot::Absent => 0,
-            Slot::Got(total @ (0 | 1 | 8)) => total,
-            Slot::Got(total) => return Err(refused(ManifestCode::UcodeCpus).numbers(u64::from(total), 0)),
-            Slot::Wrong => return Err(malformed("total_cpus")),
-        };
-        if entry.functions.is_wrong() {
-            return Err(refused(ManifestCode::UcodeFunction));
+        for at in 0..def.libraries.len() {
+            if def.libraries.name::<LibraryRecord>(tail, at) == name {
+                return Err(refused(ManifestCode::UcodeTwice));
+            }
         }
-        let same = |at: u32| {
-            let other = def.libraries.get::<LibraryRecord>(tail, at);
-            other.is_some_and(|other| other.name.get(tail) == name)
-        };
-        if (0..def.libraries.len()).any(same) {
-            return Err(refused(ManifestCode::UcodeTwice));
+        record.member = U32::new(number_of(build.find(def.dir(), record.name)));
+        if record.member.get() == NONE {
+            return Err(build.missing(ManifestCode::UcodeLibrary, def.dir(), record.name));
         }
-        let dir = Text { place: def.definition.place, len: def.dir_len };
-        let member = number(build.find(dir, library));
-        if member == NONE {
-            return Err(build.missing(ManifestCode::UcodeLibrary, dir, library));
-        }
-        Ok(LibraryRecord {
-            name: library,
-            version,
-            member: U32::new(member),
-            opcode: I32::new(opcode),
-            total_cpus: U32::new(total_cpus),
-            first_function: U32::new(entry.functions.get().unwrap_or(0)),
-            functions: U32::new(entry.function_count),
-            add_lib: u8::from(entry.add_lib.get() == Some(true)),
-            pad: [0; 3],
-        })
+        record.first_function = U32::new(said.u32(Key::Functions));
+        record.functions = U32::new(self.functions);
+        Ok(())
     }
 }
 
@@ -237,7 +213,9 @@ impl UcodeReader {
 }
 
 impl Document for UcodeReader {
-    const ROOT: Kind = Kind::Array;
+    fn root(&self) -> Kind {
+        Kind::Array
+    }
 
     fn value(
         &mut self,
@@ -246,8 +224,7 @@ impl Document for UcodeReader {
         kind: Kind,
         _: u64,
     ) -> Result<Want, Error> {
-        let functions = &self.def.functions;
-        Ok(if path.depth() == 0 { Want::Enter } else { self.reader.value(build, functions, path, kind) })
+        Ok(self.reader.value(build, &self.def.functions, path, kind))
     }
 
     fn taken(&mut self, build: &mut Build<'_, '_>, path: &Path<'_>, value: Element<'_>) -> Result<(), Error> {
@@ -256,9 +233,5 @@ impl Document for UcodeReader {
 
     fn leave(&mut self, build: &mut Build<'_, '_>, path: &Path<'_>, _: u32) -> Result<(), Error> {
         if path.depth() == 0 { Ok(()) } else { self.reader.leave(build, &mut self.def, path) }
-    }
-
-    fn finish(&mut self, _: &mut Build<'_, '_>) -> Result<(), Error> {
-        Ok(())
     }
 }

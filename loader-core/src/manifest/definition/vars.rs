@@ -1,13 +1,17 @@
 //! One `var` entry: its keys as they come, then the checks in the spec's order (manifests.md §7.4).
 
-use super::super::build::{Build, Slot, broken, check_of, failed, fault, full, number, shown, word};
-use super::super::class::{Backing, Fabric, VarClass};
-use super::super::record::{DefRecord, Text, VarRecord, var_flag};
+use super::super::build::{
+    Build, Number, beyond, broken, check_of, failed, fault, number, numbers, refused, short,
+};
+use super::super::class::{Backing, VarClass};
+use super::super::fields::Type::{I32, Own, Text as Kept, U32 as Unsigned, U64 as Long, Word};
+use super::super::fields::{Fields, Read, Words, fields};
+use super::super::record::{DefRecord, VarRecord, var_flag};
 use super::super::verdict::{Rank, Section};
-use crate::error::{Error, ManifestCode, Name};
+use crate::error::{Error, ManifestCode};
 use crate::json::{Element, Kind, Want};
-use crate::words::words;
-use zerocopy::little_endian::{I32, U16, U32, U64};
+use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromZeros, IntoBytes};
 
 /// Device-print dimensions at most.
 const SHAPE_MAX: usize = 8;
@@ -16,104 +20,56 @@ const DTYPE_MAX: usize = 15;
 /// Device-print prefix bytes at most.
 const PREFIX_MAX: usize = 511;
 
-/// What `type` says.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Class {
-    Known(VarClass),
-    /// `local` or `shared` as a class (manifests.md §7.10).
-    Area(Backing),
-    Unknown(Name<16>),
+fields! {
+    /// Keys of a variable (manifests.md §7.1). What belongs to one class is placed when the class is known.
+    Key for VarRecord {
+        Type = b"type": Word(Words::Class),
+        Dtype = b"dtype": Own,
+        VarId = b"var_id": Unsigned => var_id,
+        Size = b"size": Long => size,
+        Alignment = b"alignment": Long,
+        FileName = b"file_name": Kept,
+        Shape = b"shape": Own,
+        Prefix = b"prefix": Kept => prefix,
+        Pipe = b"pipe": I32 => pipe,
+        BackingVariableOff = b"backing_variable_off": Long,
+        FabricPath = b"fabric_path": Word(Words::Fabric) => fabric,
+        BackingBuf = b"backing_buf": Word(Words::Backing) => backing,
+        ReferencedVarId = b"referenced_var_id": Unsigned,
+        RemoteVtpbRelSgId = b"remote_vtpb_rel_sg_id": Unsigned,
+        RemoteVarId = b"remote_var_id": Unsigned,
+        List = b"list": Own,
+    }
 }
 
 /// The entry that is being read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct VarDraft {
-    class: Slot<Class>,
-    var_id: Slot<u32>,
-    size: Slot<u64>,
-    alignment: Slot<u64>,
-    fabric: Slot<Option<Fabric>>,
-    backing: Slot<Option<Backing>>,
-    file_name: Slot<Text>,
-    offset: Slot<u64>,
-    referenced: Slot<u32>,
-    dtype: Slot<([u8; 16], u32)>,
-    dtype_name: Name<32>,
-    shape: Slot<([u64; SHAPE_MAX], u32)>,
-    prefix: Slot<Text>,
-    prefix_long: bool,
-    pipe: Slot<i32>,
-    list: Slot<u32>,
+    said: Fields<Key>,
+    dims: [U64; SHAPE_MAX],
     list_len: u32,
-    remote_graph: Slot<u32>,
-    remote_id: Slot<u32>,
     offset_in_file: u64,
-}
-
-impl Default for Name<32> {
-    fn default() -> Self {
-        Self::EMPTY
-    }
-}
-
-fn class_of(text: crate::json::Text<'_>) -> Class {
-    if let Some(class) = word(text, VarClass::ALL, VarClass::name) {
-        return Class::Known(class);
-    }
-    let area = word(text, [Backing::Local, Backing::Shared], Backing::name);
-    area.map_or_else(|| Class::Unknown(shown(text)), Class::Area)
-}
-
-words! {
-    /// Keys of a variable.
-    Key {
-        Type = b"type",
-        VarId = b"var_id",
-        Size = b"size",
-        Alignment = b"alignment",
-        FabricPath = b"fabric_path",
-        BackingBuf = b"backing_buf",
-        FileName = b"file_name",
-        BackingVariableOff = b"backing_variable_off",
-        ReferencedVarId = b"referenced_var_id",
-        Dtype = b"dtype",
-        Shape = b"shape",
-        Prefix = b"prefix",
-        Pipe = b"pipe",
-        RemoteVtpbRelSgId = b"remote_vtpb_rel_sg_id",
-        RemoteVarId = b"remote_var_id",
-        List = b"list",
-    }
 }
 
 /// A check that failed, with its row in §7.4 (see [`failed`]).
 type Failed = Error;
 
 impl VarDraft {
-    pub(super) fn begin(&mut self, offset: u64) {
-        *self = Self { offset_in_file: offset, ..Self::default() };
+    pub(super) const NEW: Self =
+        Self { said: Fields::NONE, dims: [U64::ZERO; SHAPE_MAX], list_len: 0, offset_in_file: 0 };
+
+    pub(super) const fn begin(&mut self, offset: u64) {
+        self.said.begin();
+        self.list_len = 0;
+        self.offset_in_file = offset;
     }
 
     /// What to do with the value of a key.
     pub(super) fn value(&mut self, def: &DefRecord, key: &[u8], kind: Kind) -> Want {
         match Key::of(key) {
-            Key::Type
-            | Key::VarId
-            | Key::Size
-            | Key::Alignment
-            | Key::FabricPath
-            | Key::BackingBuf
-            | Key::FileName
-            | Key::BackingVariableOff
-            | Key::ReferencedVarId
-            | Key::Dtype
-            | Key::Shape
-            | Key::Prefix
-            | Key::Pipe
-            | Key::RemoteVtpbRelSgId
-            | Key::RemoteVarId => Want::Take,
-            Key::List => self.list.enter(kind, def.lists.len()),
-            _ => Want::Skip,
+            Key::Other => Want::Skip,
+            Key::List => self.said.enter(Key::List, kind, def.lists.len()),
+            _ => Want::Take,
         }
     }
 
@@ -125,15 +81,14 @@ impl VarDraft {
         item: Element<'_>,
     ) -> Result<(), Error> {
         let Some(id) = item.as_u32() else {
-            self.list = Slot::Wrong;
+            self.said.spoil(Key::List);
             return Ok(());
         };
         if self.list_len >= build.limits.list_elements {
-            let most = u64::from(build.limits.list_elements);
-            return Err(fault(ManifestCode::LimitExceeded).numbers(0, most).name(b"elements of a list"));
+            return Err(beyond(b"elements of a list", build.limits.list_elements));
         }
-        self.list_len = self.list_len.saturating_add(1);
-        def.lists.push(build.arena, U32::new(id)).map(drop).map_err(full)
+        self.list_len = self.list_len.wrapping_add(1);
+        build.push(&mut def.lists, &U32::new(id))
     }
 
     /// The value of a key of the entry.
@@ -143,50 +98,20 @@ impl VarDraft {
         key: &[u8],
         value: Element<'_>,
     ) -> Result<(), Error> {
-        match Key::of(key) {
-            Key::Type => self.class.set(value.as_text().map(class_of)),
-            Key::VarId => self.var_id.set(value.as_u32()),
-            Key::Size => self.size.set(value.as_u64()),
-            Key::Alignment => self.alignment.set(value.as_u64()),
-            Key::FabricPath => {
-                self.fabric.set(value.as_text().map(|text| word(text, Fabric::ALL, Fabric::name)))
+        let key = Key::of(key);
+        match key {
+            Key::Dtype if self.said.is_absent(key) => {
+                self.said.show(key, value);
+                let len = value.as_text().and_then(|text| u64::try_from(text.len()).ok());
+                self.said.put(key, Read::or_wrong(len));
             }
-            Key::BackingBuf => {
-                self.backing.set(value.as_text().map(|text| word(text, Backing::ALL, Backing::name)));
+            Key::Shape if self.said.is_absent(key) => {
+                let rank = numbers(value, Number::U64, self.dims.as_mut_bytes());
+                self.said.put(key, Read::or_wrong(rank.map(u64::from)));
             }
-            Key::BackingVariableOff => self.offset.set(value.as_u64()),
-            Key::ReferencedVarId => self.referenced.set(value.as_u32()),
-            Key::Dtype => self.dtype(value),
-            Key::Shape => self.shape.set(shape(value)),
-            Key::Pipe => self.pipe.set(value.as_i32()),
-            Key::RemoteVtpbRelSgId => self.remote_graph.set(value.as_u32()),
-            Key::RemoteVarId => self.remote_id.set(value.as_u32()),
-            Key::FileName if self.file_name.is_absent() => {
-                self.file_name.set(build.keep_string(value)?);
-            }
-            Key::Prefix if self.prefix.is_absent() => {
-                self.prefix_long = value.as_text().is_some_and(|text| text.len() > PREFIX_MAX);
-                self.prefix.set(build.keep_string(value)?);
-            }
-            _ => {}
+            _ => return self.said.take(build, key, value),
         }
         Ok(())
-    }
-
-    fn dtype(&mut self, value: Element<'_>) {
-        if !self.dtype.is_absent() {
-            return;
-        }
-        let Some(text) = value.as_text() else {
-            self.dtype = Slot::Wrong;
-            return;
-        };
-        let mut bytes = [0u8; 16];
-        for (slot, byte) in bytes.iter_mut().zip(text.bytes()) {
-            *slot = byte;
-        }
-        self.dtype_name = shown(text);
-        self.dtype = Slot::Got((bytes, u32::try_from(text.len()).unwrap_or(u32::MAX)));
     }
 
     /// The entry is complete: checks it and keeps it. `ordinal` is its position in the file.
@@ -198,8 +123,9 @@ impl VarDraft {
         ordinal: u32,
         name: &[u8],
     ) -> Result<(), Error> {
-        match self.check(build, def, name) {
-            Ok((class, record)) => self.keep(build, def, name, class, record),
+        let mut record = VarRecord::new_zeroed();
+        match self.check(build, def, name, &mut record) {
+            Ok(class) => self.keep(build, def, name, class, &mut record),
             Err(error) => {
                 let row = check_of(&error);
                 let rank = Rank::new(graph, Section::Variables).item(ordinal, row);
@@ -210,238 +136,204 @@ impl VarDraft {
     }
 
     /// Rows 1 to 10 and 13 of §7.4; row 11 waits for the payload, row 12 for the whole table.
+    #[inline(never)]
     fn check(
         &self,
         build: &Build<'_, '_>,
         def: &DefRecord,
         name: &[u8],
-    ) -> Result<(VarClass, VarRecord), Failed> {
-        let wrong = |row: u8, code: ManifestCode| failed(row, fault(code).name(name));
-        let malformed = |row: u8, key: &str| {
-            failed(row, fault(ManifestCode::VarMalformed).name(name).name2(key.as_bytes()))
-        };
-        let class = self.class.get().ok_or_else(|| wrong(1, ManifestCode::VarType))?;
-        let var_id = self.var_id.get().ok_or_else(|| wrong(2, ManifestCode::VarId))?;
-        let (class, area) = self.class(build, class, name)?;
-        let alignment = self.alignment(name)?;
-        if class.needs_size() && self.size.get().is_none() {
-            return Err(wrong(5, ManifestCode::VarSize));
+        record: &mut VarRecord,
+    ) -> Result<VarClass, Failed> {
+        let said = &self.said;
+        if said.is_absent(Key::Type) || said.is_wrong(Key::Type) {
+            return Err(refused(1, ManifestCode::VarType, name));
         }
-        if self.size.is_wrong() {
-            return Err(malformed(5, "size"));
+        if !said.has(Key::VarId) {
+            return Err(refused(2, ManifestCode::VarId, name));
         }
-        let size = self.size.get();
-        if class == VarClass::Pointer && size != Some(8) {
-            let error = fault(ManifestCode::PointerSize).name(name);
-            return Err(failed(6, error.numbers(size.unwrap_or(0), 8)));
+        said.place(record);
+        let class = self.class(build, name, record)?;
+        record.class = u8::try_from(class.record_type()).unwrap_or(0);
+        self.alignment(name, record)?;
+        if class.needs_size() && !said.has(Key::Size) {
+            return Err(refused(5, ManifestCode::VarSize, name));
         }
-        let is_list = matches!(class, VarClass::List | VarClass::DgeTable);
-        if is_list && self.list.get().is_none() {
-            return Err(wrong(7, ManifestCode::VarList));
+        self.typed(5, Key::Size, name)?;
+        if class == VarClass::Pointer && record.size.get() != 8 {
+            return Err(refused(6, ManifestCode::PointerSize, name).numbers(record.size.get(), 8));
         }
-        let member = self.member(build, def, class)?;
-        let (dtype, dtype_len) = self.print_dtype(name)?;
-        self.print_shape(name)?;
-        if self.prefix.is_wrong() || self.prefix_long {
-            return Err(malformed(10, "prefix"));
+        if is_list(class) && !said.has(Key::List) {
+            return Err(refused(7, ManifestCode::VarList, name));
         }
-        if self.pipe.is_wrong() {
-            return Err(malformed(10, "pipe"));
+        self.words(build, def, class, record)?;
+        self.print(name, record)?;
+        self.extent(class, name, record)?;
+        if class == VarClass::Pointer && !said.has(Key::ReferencedVarId) {
+            return Err(malformed(14, Key::ReferencedVarId, name));
         }
-        let offset = self.extent(class, size, name)?;
-        if class == VarClass::Pointer && self.referenced.get().is_none() {
-            return Err(malformed(14, "referenced_var_id"));
-        }
-        let backing = area.or(self.backing.get().flatten());
-        let fabric = self.fabric.get().flatten();
-        let record = VarRecord {
-            name: Text::EMPTY,
-            var_id: U32::new(var_id),
-            class: u8::try_from(class.record_type()).unwrap_or(0),
-            flags: self.flags(size, fabric, backing),
-            shape_len: 0,
-            dtype_len,
-            size: U64::new(size.unwrap_or(0)),
-            alignment: U32::new(alignment),
-            c: U32::new(self.word_c(class, member)),
-            d: U32::new(self.word_d(class)),
-            pipe: I32::new(self.pipe.get().unwrap_or(0)),
-            a: U64::new(offset),
-            b: U64::ZERO,
-            dtype,
-            shape: crate::arena::TailRef::NULL,
-            prefix: self.prefix.get().unwrap_or(Text::EMPTY),
-            backing: backing.map_or(0, |backing| u8::try_from(backing.number()).unwrap_or(0)),
-            fabric: fabric
-                .and_then(|fabric| Fabric::ALL.iter().position(|&one| one == fabric))
-                .map_or(0, small),
-            pad: U16::ZERO,
-        };
-        Ok((class, record))
+        self.flags(record);
+        Ok(class)
     }
 
-    fn class(
+    /// The value of that key must be of its type, and known.
+    #[inline(never)]
+    fn typed(&self, row: u8, key: Key, name: &[u8]) -> Result<(), Failed> {
+        let good = self.said.is_absent(key) || self.said.has(key);
+        if good { Ok(()) } else { Err(malformed(row, key, name)) }
+    }
+
+    fn class(&self, build: &Build<'_, '_>, name: &[u8], record: &mut VarRecord) -> Result<VarClass, Failed> {
+        let word = self.said.get(Key::Type).and_then(|word| usize::try_from(word).ok());
+        if let Some(class) = word.and_then(|word| VarClass::ALL.get(word)) {
+            return Ok(*class);
+        }
+        let area = word.and_then(|word| Backing::ALL.get(word.checked_sub(VarClass::ALL.len())?));
+        match area {
+            Some(area) if build.policy.accept_area_classes() => {
+                record.backing = u8::try_from(area.number()).unwrap_or(0);
+                record.flags = var_flag::BACKING;
+                Ok(VarClass::Virtual)
+            }
+            area => {
+                let shown = area.map_or(self.said.shown(Key::Type), |area| area.name().as_bytes());
+                Err(refused(3, ManifestCode::VarClassUnknown, name).name2(short(shown)))
+            }
+        }
+    }
+
+    fn alignment(&self, name: &[u8], record: &mut VarRecord) -> Result<(), Failed> {
+        self.typed(4, Key::Alignment, name)?;
+        let alignment = self.said.get(Key::Alignment).unwrap_or(0);
+        if alignment & alignment.wrapping_sub(1) != 0 {
+            return Err(refused(4, ManifestCode::VarAlignment, name).numbers(alignment, 0));
+        }
+        let narrow = u32::try_from(alignment).map_err(|_| malformed(4, Key::Alignment, name))?;
+        record.alignment = U32::new(narrow);
+        Ok(())
+    }
+
+    /// The two words that each class uses in its own way; E320 for a constant without a member.
+    fn words(
         &self,
         build: &Build<'_, '_>,
-        class: Class,
-        name: &[u8],
-    ) -> Result<(VarClass, Option<Backing>), Failed> {
-        let shown: &[u8] = match &class {
-            Class::Known(class) => return Ok((*class, None)),
-            Class::Area(area) if build.policy.accept_area_classes() => {
-                return Ok((VarClass::Virtual, Some(*area)));
-            }
-            Class::Area(area) => area.name().as_bytes(),
-            Class::Unknown(shown) => shown.as_bytes(),
-        };
-        Err(failed(3, fault(ManifestCode::VarClassUnknown).name(name).name2(shown)))
-    }
-
-    fn alignment(&self, name: &[u8]) -> Result<u32, Failed> {
-        let malformed = || fault(ManifestCode::VarMalformed).name(name).name2(b"alignment");
-        if self.alignment.is_wrong() {
-            return Err(failed(4, malformed()));
-        }
-        let alignment = self.alignment.get().unwrap_or(0);
-        if alignment != 0 && !alignment.is_power_of_two() {
-            return Err(failed(4, fault(ManifestCode::VarAlignment).name(name).numbers(alignment, 0)));
-        }
-        u32::try_from(alignment).map_err(|_| failed(4, malformed()))
-    }
-
-    fn member(&self, build: &Build<'_, '_>, def: &DefRecord, class: VarClass) -> Result<u32, Failed> {
-        if class != VarClass::File {
-            return Ok(0);
-        }
-        let dir = Text { place: def.definition.place, len: def.dir_len };
-        let name = self.file_name.get().unwrap_or(Text::EMPTY);
-        match build.find(dir, name) {
-            Some(member) => Ok(number(Some(member))),
-            None => Err(failed(8, build.missing(ManifestCode::ConstantMissing, dir, name))),
-        }
-    }
-
-    fn print_dtype(&self, name: &[u8]) -> Result<([u8; 16], u8), Failed> {
-        match self.dtype {
-            Slot::Absent => Ok(([0; 16], 0)),
-            Slot::Wrong => Err(failed(9, fault(ManifestCode::VarMalformed).name(name).name2(b"dtype"))),
-            Slot::Got((bytes, len)) => match usize::try_from(len).ok().filter(|&len| len <= DTYPE_MAX) {
-                Some(len) => Ok((bytes, small(len))),
-                None => {
-                    let error = fault(ManifestCode::PrintDtype).name(self.dtype_name.as_bytes());
-                    Err(failed(9, error.numbers(u64::from(len), 15)))
+        def: &DefRecord,
+        class: VarClass,
+        record: &mut VarRecord,
+    ) -> Result<(), Failed> {
+        let said = &self.said;
+        let (c, d) = match class {
+            VarClass::File => {
+                let name = said.text(Key::FileName);
+                let member = build.find(def.dir(), name);
+                if member.is_none() {
+                    return Err(failed(8, build.missing(ManifestCode::ConstantMissing, def.dir(), name)));
                 }
-            },
-        }
+                (number(member), 0)
+            }
+            VarClass::Pointer => (said.u32(Key::ReferencedVarId), 0),
+            VarClass::Remote => (said.u32(Key::RemoteVtpbRelSgId), said.u32(Key::RemoteVarId)),
+            VarClass::List | VarClass::DgeTable => (self.list_len, said.u32(Key::List)),
+            _ => return Ok(()),
+        };
+        (record.c, record.d) = (U32::new(c), U32::new(d));
+        Ok(())
     }
 
-    fn print_shape(&self, name: &[u8]) -> Result<(), Failed> {
-        match self.shape {
-            Slot::Wrong => Err(failed(10, fault(ManifestCode::VarMalformed).name(name).name2(b"shape"))),
-            Slot::Got((_, rank)) if rank > 8 => {
-                Err(failed(10, fault(ManifestCode::PrintShape).name(name).numbers(u64::from(rank), 8)))
-            }
-            _ => Ok(()),
+    /// What a device print wants.
+    fn print(&self, name: &[u8], record: &mut VarRecord) -> Result<(), Failed> {
+        let said = &self.said;
+        self.typed(9, Key::Dtype, name)?;
+        let (len, shown) = (said.get(Key::Dtype).unwrap_or(0), said.shown(Key::Dtype));
+        if len > wide(DTYPE_MAX) {
+            return Err(failed(9, fault(ManifestCode::PrintDtype).name(shown).numbers(len, wide(DTYPE_MAX))));
         }
+        if said.has(Key::Dtype) {
+            record.dtype_len = small(len);
+            crate::bytes::copy(&mut record.dtype, shown);
+        }
+        self.typed(10, Key::Shape, name)?;
+        let rank = said.get(Key::Shape).unwrap_or(0);
+        if rank > wide(SHAPE_MAX) {
+            return Err(refused(10, ManifestCode::PrintShape, name).numbers(rank, wide(SHAPE_MAX)));
+        }
+        record.shape_len = small(rank);
+        self.typed(10, Key::Prefix, name)?;
+        if super::super::record::wide(record.prefix.len) > PREFIX_MAX {
+            return Err(malformed(10, Key::Prefix, name));
+        }
+        self.typed(10, Key::Pipe, name)
     }
 
     /// The area of a `virtual` variable must be one of the known words, its extent must fit.
-    fn extent(&self, class: VarClass, size: Option<u64>, name: &[u8]) -> Result<u64, Failed> {
-        let malformed =
-            |key: &str| failed(13, fault(ManifestCode::VarMalformed).name(name).name2(key.as_bytes()));
+    fn extent(&self, class: VarClass, name: &[u8], record: &mut VarRecord) -> Result<(), Failed> {
         if class != VarClass::Virtual {
-            return Ok(0);
+            return Ok(());
         }
-        if self.offset.is_wrong() {
-            return Err(malformed("backing_variable_off"));
-        }
-        if self.fabric.is_wrong() || self.fabric.get() == Some(None) {
-            return Err(malformed("fabric_path"));
-        }
-        if self.backing.is_wrong() || self.backing.get() == Some(None) {
-            return Err(malformed("backing_buf"));
-        }
-        let (offset, size) = (self.offset.get().unwrap_or(0), size.unwrap_or(0));
+        self.typed(13, Key::BackingVariableOff, name)?;
+        self.typed(13, Key::FabricPath, name)?;
+        self.typed(13, Key::BackingBuf, name)?;
+        let (offset, size) = (self.said.get(Key::BackingVariableOff).unwrap_or(0), record.size.get());
+        record.a = U64::new(offset);
         match offset.checked_add(size) {
-            Some(_) => Ok(offset),
-            None => Err(failed(13, fault(ManifestCode::VarExtent).name(name).numbers(offset, size))),
+            Some(_) => Ok(()),
+            None => Err(refused(13, ManifestCode::VarExtent, name).numbers(offset, size)),
         }
     }
 
-    fn flags(&self, size: Option<u64>, fabric: Option<Fabric>, backing: Option<Backing>) -> u8 {
-        let remote = self.remote_graph.get().and(self.remote_id.get());
-        let flag = |set: bool, bit: u8| if set { bit } else { 0 };
-        flag(size.is_some(), var_flag::SIZE)
-            | flag(self.prefix.get().is_some(), var_flag::PRINT)
-            | flag(fabric.is_some(), var_flag::FABRIC)
-            | flag(backing.is_some(), var_flag::BACKING)
-            | flag(remote.is_some(), var_flag::REMOTE_KEYS)
+    fn flags(&self, record: &mut VarRecord) {
+        let said = &self.said;
+        let flag = |key, bit: u8| if said.has(key) { bit } else { 0 };
+        let remote = said.has(Key::RemoteVtpbRelSgId) && said.has(Key::RemoteVarId);
+        record.flags |= flag(Key::Size, var_flag::SIZE)
+            | flag(Key::Prefix, var_flag::PRINT)
+            | flag(Key::FabricPath, var_flag::FABRIC)
+            | flag(Key::BackingBuf, var_flag::BACKING)
+            | if remote { var_flag::REMOTE_KEYS } else { 0 };
     }
 
-    fn word_c(&self, class: VarClass, member: u32) -> u32 {
-        match class {
-            VarClass::File => member,
-            VarClass::Pointer => self.referenced.get().unwrap_or(0),
-            VarClass::Remote => self.remote_graph.get().unwrap_or(0),
-            VarClass::List | VarClass::DgeTable => self.list_len,
-            _ => 0,
-        }
-    }
-
-    fn word_d(&self, class: VarClass) -> u32 {
-        match class {
-            VarClass::Remote => self.remote_id.get().unwrap_or(0),
-            VarClass::List | VarClass::DgeTable => self.list.get().unwrap_or(0),
-            _ => 0,
-        }
-    }
-
+    #[inline(never)]
     fn keep(
         &self,
         build: &mut Build<'_, '_>,
         def: &mut DefRecord,
         name: &[u8],
         class: VarClass,
-        mut record: VarRecord,
+        record: &mut VarRecord,
     ) -> Result<(), Error> {
         if def.vars.len() >= build.limits.variables {
-            let most = u64::from(build.limits.variables);
-            return Err(fault(ManifestCode::LimitExceeded).numbers(0, most).name(b"variables"));
+            return Err(beyond(b"variables", build.limits.variables));
         }
-        record.name = build.keep(name)?;
-        if let Some((dims, rank)) = self.shape.get().filter(|(_, rank)| *rank > 0) {
-            let rank = usize::try_from(rank).unwrap_or(SHAPE_MAX).min(SHAPE_MAX);
-            record.shape = build.arena.alloc_tail::<U64>(rank).map_err(full)?;
-            record.shape_len = small(rank);
-            let slots =
-                build.arena.tail_slice_mut::<U64>(record.shape, rank).ok_or_else(|| broken("a shape"))?;
-            for (slot, dim) in slots.iter_mut().zip(dims) {
-                slot.set(dim);
-            }
+        build.keep(name, &mut record.name)?;
+        if record.shape_len > 0 {
+            let rank = usize::from(record.shape_len);
+            build.room::<U64>(rank, &mut record.shape)?;
+            let slots = build.arena.tail_slice_mut::<U64>(record.shape, rank);
+            crate::bytes::copy(slots.ok_or_else(|| broken("a shape"))?, &self.dims);
         }
-        match class {
-            VarClass::Input => def.num_inputs.set(def.num_inputs.get().saturating_add(1)),
-            VarClass::Output => def.num_outputs.set(def.num_outputs.get().saturating_add(1)),
-            _ => {}
+        let count = match class {
+            VarClass::Input => Some(&mut def.num_inputs),
+            VarClass::Output => Some(&mut def.num_outputs),
+            _ => None,
+        };
+        if let Some(count) = count {
+            count.set(count.get().wrapping_add(1));
         }
-        def.vars.push(build.arena, record).map(drop).map_err(full)
+        build.push(&mut def.vars, record)
     }
 }
 
-fn small(n: usize) -> u8 {
+fn malformed(row: u8, key: Key, name: &[u8]) -> Failed {
+    refused(row, ManifestCode::VarMalformed, name).name2(key.word())
+}
+
+fn is_list(class: VarClass) -> bool {
+    matches!(class, VarClass::List | VarClass::DgeTable)
+}
+
+fn small(n: u64) -> u8 {
     u8::try_from(n).unwrap_or(u8::MAX)
 }
 
-/// The first dimensions of a `shape`, and how many there are.
-fn shape(value: Element<'_>) -> Option<([u64; SHAPE_MAX], u32)> {
-    let mut dims = [0u64; SHAPE_MAX];
-    let mut rank = 0u32;
-    for item in value.as_items()? {
-        let dim = item.as_u64()?;
-        if let Some(slot) = usize::try_from(rank).ok().and_then(|at| dims.get_mut(at)) {
-            *slot = dim;
-        }
-        rank = rank.saturating_add(1);
-    }
-    Some((dims, rank))
+fn wide(n: usize) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
 }

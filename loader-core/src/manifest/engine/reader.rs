@@ -3,12 +3,11 @@
 use super::super::block::BlockSource;
 use super::super::block::index::{Indexer, Indexing};
 use super::super::block::walk::{BlockUse, BlockWalk};
-use super::super::build::{Build, Document, Slot, broken, fault, full, number};
+use super::super::build::{Build, Document, Slot, beyond, broken, fault, number};
 use super::super::record::{ActSetRecord, DefRecord, EngineRecord, NONE, Text, engine_flag};
 use super::super::verdict::Rank;
 use super::act_info::SETS_MAX;
 use crate::arch::{Arch, Engine};
-use crate::arena::TailRef;
 use crate::error::{Error, ManifestCode};
 use crate::json::{Element, Kind, Path, Want};
 use crate::layout::SMALL;
@@ -32,14 +31,13 @@ words! {
 }
 
 /// The five keys of `dve_tables`, in the order of [`EngineRecord::dve`].
-const TABLES: [&[u8]; 5] =
-    [b"opcode_table", b"control_table", b"control_fast_table", b"control_slow_table", b"datapath_table"];
+const TABLES: [&str; 5] =
+    ["opcode_table", "control_table", "control_fast_table", "control_slow_table", "datapath_table"];
 
 /// State while the document streams by.
 #[derive(Debug)]
 pub(crate) struct EngineReader {
     source: BlockSource,
-    def: TailRef,
     dir: Text,
     record: EngineRecord,
     indexer: Indexer,
@@ -47,35 +45,34 @@ pub(crate) struct EngineReader {
     /// The key at the top whose value is being read is `dma`.
     in_dma: bool,
     seen: u8,
-    instr: Slot<Text>,
+    has_instr: bool,
     act_semaphore: Slot<u32>,
 }
 
 impl EngineReader {
-    /// A reader for a source of the definition whose record stands at `def`.
+    /// A reader for a source of a definition.
     #[inline(never)]
-    pub(crate) fn new(graph: u16, source: BlockSource, def: TailRef, record: &DefRecord) -> Self {
+    pub(crate) fn new(graph: u16, source: BlockSource, record: &DefRecord) -> Self {
         let [first, ..] = record.engines;
         Self {
             source,
-            def,
-            dir: Text { place: record.definition.place, len: record.dir_len },
+            dir: record.dir(),
             record: record.engines.get(source.slot()).copied().unwrap_or(first),
-            indexer: Indexer::new(graph, source, def, Arch::from_number(record.arch.get())),
+            indexer: Indexer::new(graph, source, Arch::from_number(record.arch.get())),
             walk: BlockWalk::new(),
             in_dma: false,
             seen: 0,
-            instr: Slot::Absent,
+            has_instr: false,
             act_semaphore: Slot::Absent,
         }
     }
 
     fn first(&mut self, key: &[u8]) -> bool {
-        let place = Key::of(key).place();
-        let bit = place.and_then(|place| 1u8.checked_shl(u32::try_from(place).ok()?)).unwrap_or(0);
+        // A key that is not known goes by the eighth bit, and is passed over in any case.
+        let bit = 1u8.wrapping_shl(u32::try_from(Key::of(key).place()).unwrap_or(0));
         let first = self.seen & bit == 0;
         self.seen |= bit;
-        first && bit != 0
+        first
     }
 
     fn is(&self, engine: Engine) -> bool {
@@ -120,29 +117,28 @@ impl EngineReader {
     }
 
     fn act_set(&mut self, build: &mut Build<'_, '_>, value: Element<'_>) -> Result<(), Error> {
-        let Some(name) = build.keep_string(value)? else {
+        let none = U32::new(NONE);
+        let mut record = ActSetRecord { name: Text::EMPTY, bkt: none, ctrl: none, profile: none };
+        if !build.keep_string(value, &mut record.name)? {
             self.malformed(build, self.tables(), b"activation_function_sets");
             return Ok(());
-        };
-        if self.record.act_sets.len() >= SETS_MAX {
-            let error = fault(ManifestCode::LimitExceeded).name(b"activation sets");
-            return Err(error.numbers(0, u64::from(SETS_MAX)));
         }
-        let none = U32::new(NONE);
-        let record = ActSetRecord { name, bkt: none, ctrl: none, profile: none };
-        self.record.act_sets.push(build.arena, record).map(drop).map_err(full)
+        if self.record.act_sets.len() >= SETS_MAX {
+            return Err(beyond(b"activation sets", SETS_MAX));
+        }
+        build.push(&mut self.record.act_sets, &record)
     }
 
     /// The object with table names.
     fn dve_tables(&mut self, build: &mut Build<'_, '_>, value: Element<'_>) -> Result<(), Error> {
         let rank = self.tables();
         for (at, key) in (0u32..).zip(TABLES) {
-            let key = core::str::from_utf8(key).unwrap_or("");
             let Some(value) = value.get(key) else { continue };
-            let Some(name) = build.keep_string(value)? else {
+            let mut name = Text::EMPTY;
+            if !build.keep_string(value, &mut name)? {
                 self.malformed(build, rank.item(at, 0), key.as_bytes());
                 continue;
-            };
+            }
             let member = number(build.find(self.dir, name));
             if member == NONE {
                 let error = build.missing(ManifestCode::EngineTable, self.dir, name).name2(b"dve");
@@ -172,7 +168,6 @@ impl Document for EngineReader {
             return self.walk.value(&mut used, path, kind, offset);
         }
         Ok(match (path.depth(), Key::of(path.key(0))) {
-            (0, _) => Want::Enter,
             (1, key) => {
                 self.in_dma = key == Key::Dma;
                 self.top(build, path.key(0), kind)
@@ -194,8 +189,10 @@ impl Document for EngineReader {
             return self.walk.taken(&mut used, path, value);
         }
         match Key::of(path.key(0)) {
-            Key::Instr => self.instr.set(build.keep_string(value)?),
-            Key::ActInfo => self.record.act_info = build.keep_string(value)?.unwrap_or(Text::EMPTY),
+            Key::Instr => self.has_instr = build.keep_string(value, &mut self.record.instr)?,
+            Key::ActInfo => {
+                build.keep_string(value, &mut self.record.act_info)?;
+            }
             Key::ActSemaphore => self.act_semaphore.set(value.as_u32()),
             Key::ActivationFunctionSets => self.act_set(build, value)?,
             _ => self.dve_tables(build, value)?,
@@ -232,14 +229,15 @@ impl Document for EngineReader {
             self.record.flags |= engine_flag::ACT_SEMAPHORE;
             self.record.act_semaphore = U32::new(semaphore);
         }
-        self.record.instr = self.instr.get().unwrap_or(self.record.fallback);
-        if self.instr.get().is_some_and(|instr| instr.len.get() == 0) {
+        if !self.has_instr {
+            self.record.instr = self.record.fallback;
+        } else if self.record.instr.len.get() == 0 {
             let error = build.missing(ManifestCode::BlobMissing, self.dir, Text::EMPTY);
             build.offer(self.tables().step(3), error);
         }
         self.record.blocks = self.indexer.blocks;
         self.record.transfers = U32::new(self.indexer.transfers);
-        let def = build.arena.tail_slice_mut::<DefRecord>(self.def, 1).and_then(|all| all.first_mut());
+        let def = build.def_mut(self.indexer.graph.into());
         let slot = def.and_then(|def| def.engines.get_mut(self.source.slot()));
         *slot.ok_or_else(|| broken("a definition's record"))? = self.record;
         Ok(())

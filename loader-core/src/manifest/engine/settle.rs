@@ -4,7 +4,6 @@ use super::super::build::{Build, broken, fault, number};
 use super::super::record::{ActInfoRecord, ActSetRecord, DefRecord, EngineRecord, NONE, Text, engine_flag};
 use super::super::verdict::{Rank, Section};
 use crate::arch::Engine;
-use crate::arena::TailRef;
 use crate::container::Member;
 use crate::error::{Error, ManifestCode, Notes, Stage};
 use zerocopy::little_endian::{U32, U64};
@@ -14,16 +13,11 @@ const BLOB_MAX: u64 = 0xFFFF_FFFF;
 
 /// Settles the five engines of one subgraph.
 #[inline(never)]
-pub(crate) fn settle(
-    build: &mut Build<'_, '_>,
-    notes: &mut impl Notes,
-    graph: u16,
-    place: TailRef,
-) -> Result<(), Error> {
+pub(crate) fn settle(build: &mut Build<'_, '_>, notes: &mut impl Notes, graph: u16) -> Result<(), Error> {
+    let def = *build.def(graph.into()).ok_or_else(|| broken("a definition"))?;
     for engine in Engine::ALL {
-        let def = *build.arena.tail().get::<DefRecord>(place).ok_or_else(|| broken("a definition"))?;
         let mut record = *def.engines.get(engine.index()).ok_or_else(|| broken("an engine"))?;
-        let section = Section::Engine(u8::try_from(engine.index()).unwrap_or(0));
+        let section = Section::Engine(engine);
         let rank = Rank::new(graph, section);
         if build.verdict.settled_before(rank) {
             return Ok(());
@@ -33,15 +27,10 @@ pub(crate) fn settle(
             act_sets(build, &def, &mut record, rank.step(2))?;
         }
         blob(build, notes, engine, &def, &mut record, rank.step(3));
-        let slot = build.arena.tail_slice_mut::<DefRecord>(place, 1).and_then(|all| all.first_mut());
-        let slot = slot.and_then(|def| def.engines.get_mut(engine.index()));
+        let slot = build.def_mut(graph.into()).and_then(|def| def.engines.get_mut(engine.index()));
         *slot.ok_or_else(|| broken("an engine"))? = record;
     }
     Ok(())
-}
-
-fn dir(def: &DefRecord) -> Text {
-    Text { place: def.definition.place, len: def.dir_len }
 }
 
 #[inline(never)]
@@ -58,13 +47,13 @@ fn blob(
         record.flags |= engine_flag::PLACEHOLDER;
         record.instr = Text::EMPTY;
         let note = Error::new(Stage::Manifest, ManifestCode::EnginePlaceholder);
-        let note = note.name(engine.key().as_bytes()).name2(def.name.get(build.arena.tail()));
+        let note = note.name(engine.key().as_bytes()).name2(build.bytes(def.name));
         notes.note(build.placed(note));
         return;
     }
-    match build.find(dir(def), record.instr) {
+    match build.find(def.dir(), record.instr) {
         None => {
-            let error = build.missing(ManifestCode::BlobMissing, dir(def), record.instr);
+            let error = build.missing(ManifestCode::BlobMissing, def.dir(), record.instr);
             build.offer(rank, error);
         }
         Some(Member { size, name, .. }) if size > BLOB_MAX => {
@@ -88,10 +77,9 @@ fn act_sets(
         let tail = build.arena.tail();
         let mut set = *record.act_sets.get::<ActSetRecord>(tail, at).ok_or_else(|| broken("a set"))?;
         let name = set.name.get(tail);
-        let info = (0..def.act_infos.len()).find_map(|at| {
-            let info = def.act_infos.get::<ActInfoRecord>(tail, at)?;
-            (info.name.get(tail) == name).then_some(*info)
-        });
+        let infos = &def.act_infos;
+        let info = (0..infos.len()).find(|&at| infos.name::<ActInfoRecord>(tail, at) == name);
+        let info = info.and_then(|at| infos.get::<ActInfoRecord>(tail, at));
         let bkt = member(build, def, info.map(|info| info.bkt), name, b"_bkt.bin");
         let ctrl = member(build, def, info.map(|info| info.ctrl), name, b"_ctrl.bin");
         let profile = member(build, def, info.map(|info| info.profile), name, b".json");
@@ -112,9 +100,9 @@ fn act_sets(
 #[inline(never)]
 fn member(build: &Build<'_, '_>, def: &DefRecord, named: Option<Text>, set: &[u8], ending: &[u8]) -> u32 {
     if let Some(named) = named.filter(|named| named.len.get() > 0) {
-        return number(build.find(dir(def), named));
+        return number(build.find(def.dir(), named));
     }
-    let dir = dir(def).get(build.arena.tail());
+    let dir = def.dir().get(build.arena.tail());
     let slash: &[u8] = if dir.is_empty() { b"" } else { b"/" };
     number(build.table.find(&[dir, slash, set, ending]))
 }

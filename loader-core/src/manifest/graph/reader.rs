@@ -1,33 +1,38 @@
 //! Reading `neff.json` / `kelp.json`: the tables of the graph as they come (manifests.md §4.2).
 
-use super::tables::{FLAG_BAD, FLAG_OVERFLOW, FLAG_WIDE, Graph, Head, Node, Number, Shape};
+use super::tables::{Attr, FLAG_BAD, FLAG_OVERFLOW, FLAG_WIDE, Graph, Head, KelfNode, Node, Number, Shape};
+use crate::arena::TailRef;
 use crate::error::Error;
 use crate::json::{Element, Kind, Path, Want};
-use crate::manifest::build::{Build, Document, Slot, full};
+use crate::manifest::build::{Build, Document};
+use crate::manifest::fields::{Fields, Read, Type, fields};
 use crate::manifest::graph::TENSOR_DIMS;
 use crate::manifest::record::Text;
 use crate::words::words;
+use zerocopy::FromZeros;
 use zerocopy::little_endian::{U32, U64};
 
 /// State while the document streams by.
 #[derive(Debug)]
 pub(crate) struct GraphReader {
     pub(crate) graph: Graph,
-    node: NodeDraft,
+    /// The node that is being read.
+    node: Fields<NodeKey>,
+    /// First and number of its `output_names`: its own, and those in its `attrs`.
+    outputs: [[u32; 2]; 2],
     dims: [u32; TENSOR_DIMS],
     rank: u32,
     elements: u64,
     shape_flags: u32,
 }
 
-/// The node that is being read.
-#[derive(Debug, Default)]
-struct NodeDraft {
-    name: Slot<Text>,
-    is_kelf: Slot<bool>,
-    kelf: Slot<Text>,
-    outputs: Option<(u32, u32)>,
-    attr_outputs: Option<(u32, u32)>,
+fields! {
+    /// What a node says of itself.
+    NodeKey for Node {
+        Name = b"name": Type::Text => name,
+        FuncName = b"func_name": Type::Own,
+        Kelf = b"kelf": Type::Text,
+    }
 }
 
 words! {
@@ -49,13 +54,8 @@ impl GraphReader {
     pub(crate) const fn new() -> Self {
         Self {
             graph: Graph::new(),
-            node: NodeDraft {
-                name: Slot::Absent,
-                is_kelf: Slot::Absent,
-                kelf: Slot::Absent,
-                outputs: None,
-                attr_outputs: None,
-            },
+            node: Fields::NONE,
+            outputs: [[0; 2]; 2],
             dims: [0; TENSOR_DIMS],
             rank: 0,
             elements: 1,
@@ -81,33 +81,47 @@ impl GraphReader {
         element: Element<'_>,
         attrs: bool,
     ) -> Result<(), Error> {
-        let name = build.keep_string(element)?.unwrap_or(Text::EMPTY);
-        let index = self.graph.output_names.push(build.arena, name).map_err(full)?;
-        let range = if attrs { &mut self.node.attr_outputs } else { &mut self.node.outputs };
-        let (first, count) = range.unwrap_or((index, 0));
-        *range = Some((first, count.saturating_add(1)));
-        Ok(())
+        let mut name = Text::EMPTY;
+        build.keep_string(element, &mut name)?;
+        let [own, in_attrs] = &mut self.outputs;
+        let [first, count] = if attrs { in_attrs } else { own };
+        if *count == 0 {
+            *first = self.graph.output_names.len();
+        }
+        *count = count.saturating_add(1);
+        build.push(&mut self.graph.output_names, &name)
+    }
+
+    fn begin_node(&mut self) {
+        self.node.begin();
+        self.outputs = [[0; 2]; 2];
     }
 
     fn end_node(&mut self, build: &mut Build<'_, '_>) -> Result<(), Error> {
-        let draft = core::mem::take(&mut self.node);
-        let (first, count) = draft.outputs.or(draft.attr_outputs).unwrap_or((0, 0));
-        let node = Node {
-            name: draft.name.get().unwrap_or(Text::EMPTY),
-            flags: U32::new(if draft.name.get().is_none() { FLAG_BAD } else { 0 }),
-            first_output: U32::new(first),
-            outputs: U32::new(count),
-        };
-        if draft.is_kelf.get() == Some(true) {
-            self.graph.found_kelf(node.name, draft.kelf);
+        let mut node = Node::new_zeroed();
+        self.node.place(&mut node);
+        if !self.node.has(NodeKey::Name) {
+            node.flags = U32::new(FLAG_BAD);
         }
-        self.graph.nodes.push(build.arena, node).map_err(full)?;
-        Ok(())
+        let [own, in_attrs] = self.outputs;
+        let [first, count] = if own == [0; 2] { in_attrs } else { own };
+        (node.first_output, node.outputs) = (U32::new(first), U32::new(count));
+        if self.node.is_set(NodeKey::FuncName) {
+            let attr = match self.node.has(NodeKey::Kelf) {
+                true => Attr::Good,
+                false if self.node.is_absent(NodeKey::Kelf) => Attr::Absent,
+                false => Attr::Wrong,
+            };
+            self.graph.found_kelf(KelfNode { node: node.name, kelf: self.node.text(NodeKey::Kelf), attr });
+        }
+        self.begin_node();
+        build.push(&mut self.graph.nodes, &node)
     }
 
     fn end_shape(&mut self, build: &mut Build<'_, '_>) -> Result<(), Error> {
         let kept = usize::try_from(self.rank).unwrap_or(usize::MAX).min(TENSOR_DIMS);
-        let place = build.arena.alloc_tail::<U32>(kept).map_err(full)?;
+        let mut place = TailRef::NULL;
+        build.room::<U32>(kept, &mut place)?;
         if let Some(slots) = build.arena.tail_slice_mut::<U32>(place, kept) {
             for (slot, dim) in slots.iter_mut().zip(&self.dims) {
                 slot.set(*dim);
@@ -119,9 +133,8 @@ impl GraphReader {
             flags: U32::new(self.shape_flags),
             elements: U64::new(self.elements),
         };
-        self.graph.shapes.push(build.arena, shape).map_err(full)?;
         (self.rank, self.elements, self.shape_flags) = (0, 1, 0);
-        Ok(())
+        build.push(&mut self.graph.shapes, &shape)
     }
 
     fn dim(&mut self, element: Element<'_>) {
@@ -144,17 +157,16 @@ impl GraphReader {
     }
 
     fn dtype(&mut self, build: &mut Build<'_, '_>, element: Element<'_>) -> Result<(), Error> {
-        let text = element.as_text();
-        let last = self.graph.dtypes.len().checked_sub(1);
-        let last = last.and_then(|at| self.graph.dtypes.get::<Text>(build.arena.tail(), at).copied());
-        let same = last.filter(|last| text.is_some_and(|text| text.is(last.get(build.arena.tail()))));
-        let dtype = match (same, text) {
-            (Some(same), _) => same,
-            (None, Some(text)) => build.keep_text(text)?,
-            (None, None) => Text::EMPTY,
-        };
-        self.graph.dtypes.push(build.arena, dtype).map_err(full)?;
-        Ok(())
+        let (table, tail) = (&mut self.graph.dtypes, build.arena.tail());
+        let mut dtype = Text::EMPTY;
+        if let Some(text) = element.as_text() {
+            let last = table.len().checked_sub(1).and_then(|at| table.get::<Text>(tail, at));
+            match last.filter(|last| text.is(last.get(tail))) {
+                Some(last) => dtype = *last,
+                None => build.keep_text(text, &mut dtype)?,
+            }
+        }
+        build.push(table, &dtype)
     }
 }
 
@@ -182,12 +194,11 @@ impl Document for GraphReader {
         _: u64,
     ) -> Result<Want, Error> {
         Ok(match (path.depth(), Key::of(path.key(0))) {
-            (0, _) => Want::Enter,
             (1, word @ (Key::Nodes | Key::ArgNodes | Key::Heads | Key::NodeRowPtr | Key::Attrs)) => {
                 self.top(path.key(0), word, kind)
             }
             (2, Key::Nodes) => {
-                self.node = NodeDraft::default();
+                self.begin_node();
                 if kind != Kind::Object {
                     self.end_node(build)?;
                 }
@@ -226,26 +237,19 @@ impl Document for GraphReader {
         element: Element<'_>,
     ) -> Result<(), Error> {
         match (path.depth(), Key::of(path.key(0))) {
-            (2, Key::Heads) => self.graph.heads.push(build.arena, head(element)).map(drop).map_err(full),
+            (2, Key::Heads) => build.push(&mut self.graph.heads, &head(element)),
             (2, key) => {
                 let table = if key == Key::ArgNodes { &mut self.graph.args } else { &mut self.graph.rows };
-                table.push(build.arena, number(element)).map(drop).map_err(full)
+                build.push(table, &number(element))
             }
-            (3, _) => {
-                let name = build.keep_string(element)?;
-                self.node.name.set(name);
-                Ok(())
-            }
+            (3, _) => self.node.take(build, NodeKey::Name, element),
             (4, Key::Nodes) if path.key(2) == b"output_names" => self.output_name(build, element, false),
             (4, Key::Nodes) if path.key(3) == b"func_name" => {
-                self.node.is_kelf.set(element.as_text().map(|text| text.is(b"__kelf")));
+                let kelf = element.as_text().map(|text| u64::from(text.is(b"__kelf")));
+                self.node.put(NodeKey::FuncName, Read::or_wrong(kelf));
                 Ok(())
             }
-            (4, Key::Nodes) => {
-                let name = build.keep_string(element)?;
-                self.node.kelf.set(name);
-                Ok(())
-            }
+            (4, Key::Nodes) => self.node.take(build, NodeKey::Kelf, element),
             (5, Key::Nodes) => self.output_name(build, element, true),
             (4, _) if path.key(1) == b"dltype" => self.dtype(build, element),
             (4, _) => self.end_shape(build),
@@ -262,9 +266,5 @@ impl Document for GraphReader {
             (4, Key::Attrs) => self.end_shape(build),
             _ => Ok(()),
         }
-    }
-
-    fn finish(&mut self, _: &mut Build<'_, '_>) -> Result<(), Error> {
-        Ok(())
     }
 }

@@ -3,11 +3,11 @@
 use crate::arena::TailRef;
 use crate::error::{Error, ManifestCode, Notes, Stage};
 use crate::json::{Kind, Want};
-use crate::manifest::build::{Build, Slot, broken, fault, full};
+use crate::manifest::build::{Build, broken, fault};
 use crate::manifest::dtype;
 use crate::manifest::graph::TENSOR_DIMS;
 use crate::manifest::record::{TensorRecord, Text};
-use crate::manifest::sort::sorted_indices;
+use crate::manifest::sort::{by_name, index};
 use crate::manifest::table::Table;
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -63,11 +63,20 @@ pub(super) struct Shape {
     pub(super) elements: U64,
 }
 
-/// The first node whose `func_name` is `__kelf`.
+/// The first node whose `func_name` is `__kelf`, and its attribute `kelf`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KelfNode {
     pub(crate) node: Text,
-    pub(crate) kelf: Slot<Text>,
+    pub(crate) kelf: Text,
+    pub(crate) attr: Attr,
+}
+
+/// What `kelf` is: a string, something else, or not there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Attr {
+    Absent,
+    Wrong,
+    Good,
 }
 
 /// Keys of the root that were met, as bits.
@@ -82,7 +91,7 @@ pub(crate) struct Graph {
     pub(super) rows: Table,
     pub(super) dtypes: Table,
     pub(super) shapes: Table,
-    pub(crate) kelf: Option<KelfNode>,
+    pub(crate) kelf: KelfNode,
     pub(crate) kelf_nodes: u32,
     top: u8,
     top_wrong: u8,
@@ -114,7 +123,7 @@ impl Graph {
             rows: Table::EMPTY,
             dtypes: Table::EMPTY,
             shapes: Table::EMPTY,
-            kelf: None,
+            kelf: KelfNode { node: Text::EMPTY, kelf: Text::EMPTY, attr: Attr::Absent },
             kelf_nodes: 0,
             top: 0,
             top_wrong: 0,
@@ -158,9 +167,11 @@ impl Graph {
         }
     }
 
-    pub(super) fn found_kelf(&mut self, node: Text, kelf: Slot<Text>) {
+    pub(super) const fn found_kelf(&mut self, kelf: KelfNode) {
+        if self.kelf_nodes == 0 {
+            self.kelf = kelf;
+        }
         self.kelf_nodes = self.kelf_nodes.saturating_add(1);
-        self.kelf = self.kelf.or(Some(KelfNode { node, kelf }));
     }
 
     /// The checks that come before any tensor: E102 to E105.
@@ -212,7 +223,7 @@ impl Graph {
             let name = Self::node_name(self.node(build, node)?)?;
             let eid = self.entry(build, node)?;
             let tensor = self.describe(build, name, eid, notes)?;
-            tensors.push(build.arena, tensor).map_err(full)?;
+            build.push(&mut tensors, &tensor)?;
         }
         sorted(build, &tensors)
     }
@@ -228,7 +239,7 @@ impl Graph {
             }
             let (name, eid) = self.head(build, head)?;
             let tensor = self.describe(build, name, eid, notes)?;
-            tensors.push(build.arena, tensor).map_err(full)?;
+            build.push(&mut tensors, &tensor)?;
         }
         sorted(build, &tensors)
     }
@@ -304,40 +315,28 @@ impl Graph {
 }
 
 /// The tensors by name; of several with one name the last stays (an ordered map's insert).
+#[inline(never)]
 fn sorted(build: &mut Build<'_, '_>, tensors: &Table) -> Result<List, Error> {
     let count = tensors.len();
-    let order = sorted_indices(build.arena, count, |tail, a, b| {
-        let name = |at| tensors.get::<TensorRecord>(tail, at).map_or(&[][..], |tensor| tensor.name.get(tail));
-        name(a).cmp(name(b))
-    });
-    let order = order.map_err(full)?;
+    let (mut order, mut place) = (TailRef::NULL, TailRef::NULL);
+    by_name::<TensorRecord>(build, tensors, &mut order)?;
     let length = usize::try_from(count).unwrap_or(usize::MAX);
-    let mut kept = Table::EMPTY;
-    for at in 0..length {
-        let tail = build.arena.tail();
-        let tensor = |at: usize| {
-            let index = tail.slice::<U32>(order, length)?.get(at)?;
-            tensors.get::<TensorRecord>(tail, index.get()).copied()
-        };
-        let (this, next) = (tensor(at), tensor(at.saturating_add(1)));
-        let replaced = next.zip(this).is_some_and(|(next, this)| next.name.get(tail) == this.name.get(tail));
-        if let Some(this) = this.filter(|_| !replaced) {
-            kept.push(build.arena, this).map_err(full)?;
+    build.room::<TensorRecord>(length, &mut place)?;
+    let Some((slots, tail)) = build.arena.last_in_tail::<TensorRecord>(length) else {
+        return Err(broken("tensors"));
+    };
+    let name = |at| tensors.name::<TensorRecord>(tail, at);
+    let (mut slots, mut kept) = (slots.iter_mut(), 0u32);
+    for at in 0..count {
+        let this = index(tail, order, count, at).ok_or_else(|| broken("a tensor"))?;
+        let next = index(tail, order, count, at.wrapping_add(1));
+        if next.is_some_and(|next| name(next) == name(this)) {
+            continue;
         }
-    }
-    flat(build, &kept)
-}
-
-/// The table as one array.
-fn flat(build: &mut Build<'_, '_>, kept: &Table) -> Result<List, Error> {
-    let count = usize::try_from(kept.len()).unwrap_or(usize::MAX);
-    let place = build.arena.alloc_tail::<TensorRecord>(count).map_err(full)?;
-    for (at, index) in (0..count).zip(0..) {
-        let tensor = kept.get::<TensorRecord>(build.arena.tail(), index).copied();
-        let slot = build.arena.tail_slice_mut::<TensorRecord>(place, count).and_then(|all| all.get_mut(at));
-        if let (Some(slot), Some(tensor)) = (slot, tensor) {
-            *slot = tensor;
+        if let (Some(slot), Some(tensor)) = (slots.next(), tensors.get::<TensorRecord>(tail, this)) {
+            *slot = *tensor;
         }
+        kept = kept.wrapping_add(1);
     }
-    Ok(List { place, count: kept.len() })
+    Ok(List { place, count: kept })
 }

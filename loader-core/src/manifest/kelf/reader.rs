@@ -2,11 +2,12 @@
 
 use crate::error::Error;
 use crate::json::{Element, Kind, Path, Want};
-use crate::manifest::build::{Build, Document, Slot, full};
+use crate::manifest::build::{Build, Document};
+use crate::manifest::fields::{Fields, Type, fields};
 use crate::manifest::record::Text;
-use crate::manifest::table::Table;
+use crate::manifest::table::{Named, Table};
 use zerocopy::little_endian::U32;
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// One entry of `graphs`.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -18,40 +19,47 @@ pub(crate) struct GraphEntry {
     pub(crate) bad: U32,
 }
 
+impl Named for GraphEntry {}
+
+const _: () = assert!(core::mem::offset_of!(GraphEntry, name) == 0);
+
+fields! {
+    /// Keys of the KELF at the top.
+    pub(crate) Key for () {
+        Version = b"version": Type::Text,
+        Target = b"target": Type::Text,
+        Graphs = b"graphs": Type::Own,
+    }
+}
+
+fields! {
+    /// Keys of an entry of `graphs`.
+    GraphKey for GraphEntry {
+        Name = b"name": Type::Text => name,
+        Definition = b"definition": Type::Text => definition,
+    }
+}
+
 /// State while the document streams by.
 #[derive(Debug)]
 pub(crate) struct KelfReader {
-    pub(crate) version: Slot<Text>,
-    pub(crate) target: Slot<Text>,
-    pub(crate) graphs_are_array: Slot<bool>,
+    pub(crate) said: Fields<Key>,
     pub(crate) graphs: Table,
-    name: Slot<Text>,
-    definition: Slot<Text>,
+    graph: Fields<GraphKey>,
 }
 
 impl KelfReader {
     pub(crate) const fn new() -> Self {
-        Self {
-            version: Slot::Absent,
-            target: Slot::Absent,
-            graphs_are_array: Slot::Absent,
-            graphs: Table::EMPTY,
-            name: Slot::Absent,
-            definition: Slot::Absent,
-        }
+        Self { said: Fields::NONE, graphs: Table::EMPTY, graph: Fields::NONE }
     }
 
     fn end_graph(&mut self, build: &mut Build<'_, '_>) -> Result<(), Error> {
-        let (name, definition) = (self.name.get(), self.definition.get());
-        let entry = GraphEntry {
-            name: name.unwrap_or(Text::EMPTY),
-            definition: definition.unwrap_or(Text::EMPTY),
-            bad: U32::new(u32::from(name.and(definition).is_none())),
-        };
-        self.graphs.push(build.arena, entry).map_err(full)?;
-        self.name = Slot::Absent;
-        self.definition = Slot::Absent;
-        Ok(())
+        let mut entry = GraphEntry::new_zeroed();
+        self.graph.place(&mut entry);
+        let whole = self.graph.has(GraphKey::Name) && self.graph.has(GraphKey::Definition);
+        entry.bad = U32::new(u32::from(!whole));
+        self.graph.begin();
+        build.push(&mut self.graphs, &entry)
     }
 }
 
@@ -63,19 +71,18 @@ impl Document for KelfReader {
         kind: Kind,
         _: u64,
     ) -> Result<Want, Error> {
-        Ok(match (path.depth(), path.key(0)) {
-            (0, _) => Want::Enter,
-            (1, b"version" | b"target") => Want::Take,
-            (1, b"graphs") if self.graphs_are_array.is_absent() => {
-                self.graphs_are_array = Slot::Got(kind == Kind::Array);
+        Ok(match (path.depth(), Key::of(path.key(0))) {
+            (1, Key::Graphs) if self.said.is_absent(Key::Graphs) => {
+                self.said.enter(Key::Graphs, kind, 0);
                 if kind == Kind::Array { Want::Enter } else { Want::Skip }
             }
+            (1, Key::Version | Key::Target) => Want::Take,
             (2, _) if kind == Kind::Object => Want::Enter,
             (2, _) => {
                 self.end_graph(build)?;
                 Want::Skip
             }
-            (3, _) if matches!(path.key(2), b"name" | b"definition") => Want::Take,
+            (3, _) if GraphKey::of(path.key(2)) != GraphKey::Other => Want::Take,
             _ => Want::Skip,
         })
     }
@@ -86,21 +93,13 @@ impl Document for KelfReader {
         path: &Path<'_>,
         element: Element<'_>,
     ) -> Result<(), Error> {
-        let text = build.keep_string(element)?;
-        match (path.depth(), path.key(0), path.key(2)) {
-            (1, b"version", _) => self.version.set(text),
-            (1, _, _) => self.target.set(text),
-            (_, _, b"name") => self.name.set(text),
-            _ => self.definition.set(text),
+        match path.depth() {
+            1 => self.said.take(build, Key::of(path.key(0)), element),
+            _ => self.graph.take(build, GraphKey::of(path.key(2)), element),
         }
-        Ok(())
     }
 
     fn leave(&mut self, build: &mut Build<'_, '_>, path: &Path<'_>, _: u32) -> Result<(), Error> {
         if path.depth() == 2 { self.end_graph(build) } else { Ok(()) }
-    }
-
-    fn finish(&mut self, _: &mut Build<'_, '_>) -> Result<(), Error> {
-        Ok(())
     }
 }
