@@ -21,7 +21,9 @@ pub struct Arguments {
 }
 
 fn number(text: &[u8]) -> Option<u32> {
-    core::str::from_utf8(text).ok()?.parse().ok()
+    let digit = |&byte: &u8| char::from(byte).to_digit(10);
+    let more = |number: u32, digit: u32| number.checked_mul(10)?.checked_add(digit);
+    text.iter().try_fold(None, |number, byte| more(number.unwrap_or(0), digit(byte)?).map(Some))?
 }
 
 fn target(text: &[u8]) -> Option<Target> {
