@@ -24,7 +24,11 @@ impl Verdict<'_> {
                 *sum = sum.saturating_add(count.get());
             }
         }
-        out.text("core ").number(core.core().0).text(" ").escaped(core.kbin.subgraph_name()).text(": ready, ");
+        out.text("core ")
+            .number(core.core().0)
+            .text(" ")
+            .escaped(core.kbin.subgraph_name())
+            .text(": ready, ");
         out.count(core.allocations().len()).text(" blocks, ");
         for (sum, what) in sums.into_iter().zip([" slots, ", " patched, ", " bound, ", " opaque, "]) {
             out.number(sum).text(what);
@@ -96,10 +100,11 @@ impl fmt::Display for Refused {
 
 /// `E361 sg01/SP0.bin a=2 (sg01/SP0.json, byte 0, subgraph 1)`: a name that a part lacks, or a number that is 0, is left out.
 fn brief(error: &Error, member: &[u8], out: &mut Text<'_>) {
-    let (id, At { member: within, offset, element, subgraph, a, b, c, name, name2 }) = (error.id(), error.at());
-    out.escaped(&[u8::try_from(id.letter).unwrap_or(b'?')]).digits(u64::from(id.number), 10, 3);
+    let (id, At { member: within, offset, element, subgraph, a, b, c, name, name2 }) =
+        (error.id(), error.at());
+    out.name(&[u8::try_from(id.letter).unwrap_or(b'?')]).digits(u64::from(id.number), 10, 3);
     for (name, cut) in [(name.as_bytes(), name.is_cut()), (name2.as_bytes(), name2.is_cut())] {
-        out.text(if name.is_empty() { "" } else { " " }).escaped(name).text(if cut { "…" } else { "" });
+        out.text(if name.is_empty() { "" } else { " " }).name(name).text(if cut { "…" } else { "" });
     }
     for (key, number) in [(" a=", a), (" b=", b), (" c=", c)] {
         if number != 0 {

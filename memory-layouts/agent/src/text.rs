@@ -54,18 +54,27 @@ impl<'o> Text<'o> {
     }
 
     /// Bytes of a file, as [`slice::escape_ascii`] writes them.
-    #[inline(never)]
     pub fn escaped(&mut self, bytes: &[u8]) -> &mut Self {
+        self.shown(bytes, b"'\"\\")
+    }
+
+    /// A name within an error: the same with quotes and backslashes as they are.
+    pub fn name(&mut self, bytes: &[u8]) -> &mut Self {
+        self.shown(bytes, b"")
+    }
+
+    #[inline(never)]
+    fn shown(&mut self, bytes: &[u8], marked: &[u8]) -> &mut Self {
         for &byte in bytes {
             let short = match byte {
                 b'\t' => b't',
                 b'\r' => b'r',
                 b'\n' => b'n',
-                b'\\' | b'\'' | b'"' => byte,
-                b' '..=b'~' => {
+                b' '..=b'~' if !marked.contains(&byte) => {
                     (self.0)(&[byte]);
                     continue;
                 }
+                b' '..=b'~' => byte,
                 _ => {
                     self.text("\\x").digits(u64::from(byte), 16, 2);
                     continue;
@@ -93,11 +102,35 @@ mod tests {
     #[test]
     fn writes_what_the_core_library_would() {
         for number in [0, 7, 10, 1234, u64::MAX] {
-            assert_eq!(of(|text| { text.number(number); }), format!("{number}"));
-            assert_eq!(of(|text| { text.digits(number, 16, 16); }), format!("{number:016x}"));
+            assert_eq!(
+                of(|text| {
+                    text.number(number);
+                }),
+                format!("{number}")
+            );
+            assert_eq!(
+                of(|text| {
+                    text.digits(number, 16, 16);
+                }),
+                format!("{number:016x}")
+            );
         }
-        assert_eq!(of(|text| { text.count(12).text(" of ").number(5u8); }), "12 of 5");
+        assert_eq!(
+            of(|text| {
+                text.count(12).text(" of ").number(5u8);
+            }),
+            "12 of 5"
+        );
         let all: Vec<u8> = (0..=255).collect();
-        assert_eq!(of(|text| { text.escaped(&all); }), format!("{}", all.escape_ascii()));
+        assert_eq!(
+            of(|text| {
+                text.escaped(&all);
+            }),
+            format!("{}", all.escape_ascii())
+        );
+        let name = of(|text| {
+            text.name(b"'a\\\n\x01\xc3");
+        });
+        assert_eq!(name, r"'a\\n\x01\xc3");
     }
 }
