@@ -143,7 +143,9 @@ pub fn devices<'d>(sys: &'d impl Sys, paths: &'d Paths<'d>) -> impl Iterator<Ite
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
     use super::{Paths, digits};
+    use std::string::ToString;
 
     #[test]
     fn numbers_a_node() {

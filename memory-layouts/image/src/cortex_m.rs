@@ -9,7 +9,7 @@ use crate::{layout, memory, stack};
 use loader_core::arch::Arch;
 use loader_core::error::Error;
 use neffload_agent::{Refused, Text, load, print};
-use neuron_drivers::sim::{Config, Content, Fixed, LocalSim};
+use neuron_drivers::sim::{Config, Content, Plain, PlainSim};
 
 include!(concat!(env!("OUT_DIR"), "/carried.rs"));
 
@@ -58,8 +58,8 @@ fn load_carried(taken: memory::Taken) -> Result<(), Refused> {
 
 /// Makes the simulated device where its memory is.
 #[inline(never)]
-fn open(arch: Arch, devices: memory::Devices) -> Result<&'static LocalSim<'static>, Error> {
+fn open(arch: Arch, devices: memory::Devices) -> Result<&'static PlainSim<'static>, Error> {
     let flat = Config::flat(arch);
     let config = Config { cores: 8, content: Content::Digest, profile: layout::profile(), ..flat };
-    Ok(devices.simulated.write(LocalSim::new(config, Fixed::new(devices.slots, &mut [], &mut []))))
+    Ok(devices.simulated.write(PlainSim::new(config, Plain::new(devices.slots))))
 }

@@ -17,7 +17,7 @@ use loader_core::device::Device;
 use loader_core::error::{Error, Stage, Status};
 use neffload_agent::{Options, Refused, Text, load, print};
 use neuron_drivers::neuron::{Bare, LocalNeuron, Options as DeviceOptions, Paths};
-use neuron_drivers::sim::{Config, Content, Fixed, LocalSim};
+use neuron_drivers::sim::{Config, Content, Plain, PlainSim};
 
 /// Exit status of wrong usage and of a file that cannot be opened.
 const USAGE: i32 = 2;
@@ -101,14 +101,14 @@ fn open(
     target: Target,
     arch: Arch,
     devices: memory::Devices,
-    simulated: &Cell<Option<&'static LocalSim<'static>>>,
+    simulated: &Cell<Option<&'static PlainSim<'static>>>,
 ) -> Result<&'static dyn Device, Error> {
     match target {
         Target::Simulated => {
             let flat = Config::flat(arch);
             let config = Config { cores: 8, content: Content::Digest, profile: layout::profile(), ..flat };
-            let storage = Fixed::new(devices.slots, &mut [], &mut []);
-            let device: &LocalSim<'_> = devices.simulated.write(LocalSim::new(config, storage));
+            let storage = Plain::new(devices.slots);
+            let device: &PlainSim<'_> = devices.simulated.write(PlainSim::new(config, storage));
             simulated.set(Some(device));
             Ok(device)
         }
