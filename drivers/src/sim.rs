@@ -96,9 +96,9 @@ pub use fault::{Fault, Faults};
 pub use growing::{Growing, HostSim};
 pub use judge::Checkpoint;
 pub use ledger::{Counters, Ledger, Row};
-pub use lock::{LocalSim, Lock, Sim};
+pub use lock::{LocalSim, Lock, PlainSim, Sim};
 pub use state::{Live, SimState};
-pub use storage::{Fixed, Frame, PAGE_BYTES, Page, Slot, Storage};
+pub use storage::{Fixed, Frame, PAGE_BYTES, Page, Plain, Slot, Storage};
 pub use violation::{INVARIANTS, Violation};
 
 #[cfg(test)]

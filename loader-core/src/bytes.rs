@@ -32,11 +32,68 @@ pub(crate) fn cut(text: &str, at: u8) -> Option<(&str, &str)> {
     Some((text.get(..place)?, text.get(place.checked_add(1)?..)?))
 }
 
+/// Whether bytes are UTF-8. Where code must be small, by a check of our own, which is slower.
+pub(crate) fn is_utf8(bytes: &[u8]) -> bool {
+    if crate::layout::SMALL { characters(bytes) } else { core::str::from_utf8(bytes).is_ok() }
+}
+
+/// The same, character by character: how many bytes follow the first one, and between which bytes the first of these lies.
+fn characters(mut bytes: &[u8]) -> bool {
+    while let Some((&first, after)) = bytes.split_first() {
+        let (more, low, high) = match first {
+            0..=0x7F => (0, 0, 0),
+            0xC2..=0xDF => (1, 0x80, 0xBF),
+            0xE0 => (2, 0xA0, 0xBF),
+            0xED => (2, 0x80, 0x9F),
+            0xE1..=0xEF => (2, 0x80, 0xBF),
+            0xF0 => (3, 0x90, 0xBF),
+            0xF1..=0xF3 => (3, 0x80, 0xBF),
+            0xF4 => (3, 0x80, 0x8F),
+            _ => return false,
+        };
+        let (mut low, mut high) = (low, high);
+        let Some((rest, behind)) = after.split_at_checked(more) else { return false };
+        for &byte in rest {
+            if byte < low || byte > high {
+                return false;
+            }
+            (low, high) = (0x80, 0xBF);
+        }
+        bytes = behind;
+    }
+    true
+}
+
 /// How many pieces of `size` hold `all`; none where a piece has no size.
 pub(crate) const fn pieces(all: u64, size: u64) -> u64 {
     match (all.checked_div(size), all.checked_rem(size)) {
         (Some(whole), Some(0)) => whole,
         (Some(whole), Some(_)) => whole.saturating_add(1),
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::characters;
+
+    /// Every start of a character, alone and with every second byte, cut and whole.
+    #[test]
+    fn characters_are_those_of_the_core_library() {
+        let same =
+            |bytes: &[u8]| assert_eq!(characters(bytes), core::str::from_utf8(bytes).is_ok(), "{bytes:x?}");
+        for first in 0..=u8::MAX {
+            same(&[first]);
+            for second in 0..=u8::MAX {
+                same(&[first, second]);
+                for third in [0, 0x7F, 0x80, 0xBF, 0xC0, 0xFF] {
+                    same(&[first, second, third]);
+                    for fourth in [0, 0x7F, 0x80, 0xBF, 0xC0, 0xFF] {
+                        same(&[first, second, third, fourth]);
+                        same(&[b'a', first, second, third, fourth, b'b']);
+                    }
+                }
+            }
+        }
     }
 }

@@ -17,12 +17,16 @@ use loader_core::arch::Arch;
 use loader_core::device::{
     AllocSpec, CoreId, DevAddr, Device, DeviceError, Granted, MemHandle, Place, category,
 };
+use zerocopy::{FromBytes, IntoBytes};
 
 /// Largest alignment that the driver takes (§15).
 const MAX_ALIGN: u64 = 1 << 30;
 /// Forms of an allocation, from the newest down.
 const FORMS: [u32; 5] =
     [req::MEM_ALLOC_V2MT64_PA, req::MEM_ALLOC_V2MT64, req::MEM_ALLOC_V2MT, req::MEM_ALLOC_V2, req::MEM_ALLOC];
+
+/// Bytes of the longest form, the newest.
+const LONGEST: usize = size_of::<MemAllocV2MemType64Pa>();
 
 /// An allocation whose arguments are known to be good.
 #[derive(Clone, Copy)]
@@ -77,6 +81,7 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Neuron<S, B, L> {
         let request = FORMS.get(form).copied().unwrap_or(req::MEM_ALLOC);
         let mut handle = 0u64;
         let at = &raw mut handle as u64;
+        let mut record = [0; LONGEST];
         macro_rules! fill {
             ($record:ident $(, $field:ident = $value:expr)*) => {{
                 let mut raw = $record::default();
@@ -86,42 +91,30 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Neuron<S, B, L> {
                 raw.nc_id.set(ask.nc);
                 $(raw.$field.set($value);)*
                 raw.mem_handle.set(at);
-                let mut attempt = 1;
-                loop {
-                    // SAFETY: the only address is that of `handle`, eight bytes that live through the call.
-                    match unsafe { self.dev.call_with(request, &mut raw) } {
-                        // Interrupted before it did anything: a grant stores its handle, which is never 0.
-                        Err(fault)
-                            if fault.errno() == Some(EINTR) && handle == 0 && attempt < ATTEMPTS =>
-                        {
-                            attempt += 1;
-                        }
-                        done => break done?,
-                    }
-                }
-                raw
+                crate::bytes::copy(&mut record, raw.as_bytes());
             }};
         }
-        let mut address = None;
         match form {
-            0 => {
-                let raw = fill!(MemAllocV2MemType64Pa, align = ask.align, mem_type = ask.kind);
-                address = Some(raw.pa.get());
-            }
-            1 => {
-                fill!(MemAllocV2MemType64, align = ask.align, mem_type = ask.kind);
-            }
-            2 => {
-                fill!(MemAllocV2MemType, align = ask.align, mem_type = ask.kind);
-            }
-            3 => {
-                fill!(MemAllocV2, align = ask.align);
-            }
-            _ => {
-                fill!(MemAlloc);
+            0 => fill!(MemAllocV2MemType64Pa, align = ask.align, mem_type = ask.kind),
+            1 => fill!(MemAllocV2MemType64, align = ask.align, mem_type = ask.kind),
+            2 => fill!(MemAllocV2MemType, align = ask.align, mem_type = ask.kind),
+            3 => fill!(MemAllocV2, align = ask.align),
+            _ => fill!(MemAlloc),
+        }
+        let mut attempt = 1;
+        loop {
+            // SAFETY: no form is longer than the record; the only address in it is that of `handle`, eight bytes that
+            // live through the call.
+            match unsafe { self.dev.issue(request, record.as_mut_ptr()) } {
+                // Interrupted before it did anything: a grant stores its handle, which is never 0.
+                Err(fault) if fault.errno() == Some(EINTR) && handle == 0 && attempt < ATTEMPTS => {
+                    attempt += 1;
+                }
+                done => break done?,
             }
         }
-        Ok((handle, address))
+        let newest = MemAllocV2MemType64Pa::ref_from_bytes(&record).ok().filter(|_| form == 0);
+        Ok((handle, newest.map(|raw| raw.pa.get())))
     }
 
     /// Tries forms from the newest down. Arguments are known to be good, so EINVAL means "not known".

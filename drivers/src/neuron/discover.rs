@@ -3,7 +3,7 @@
 use super::sys::{Access, Sys};
 use crate::abi::value::MAX_DEVICES;
 use core::ffi::CStr;
-use core::fmt::{self, Write};
+use core::fmt;
 use core::str;
 
 /// Longest path that is made.
@@ -32,22 +32,30 @@ pub(super) struct Path {
     len: usize,
 }
 
-impl Write for Path {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let end = self.len + text.len();
-        // The last byte stays zero.
-        let room = self.bytes[..PATH - 1].get_mut(self.len..end).ok_or(fmt::Error)?;
-        crate::bytes::copy(room, text.as_bytes());
-        self.len = end;
-        Ok(())
+/// A number in tens.
+fn digits(number: u32, room: &mut [u8; 10]) -> &[u8] {
+    let (mut rest, mut first) = (number, room.len());
+    for (at, slot) in room.iter_mut().enumerate().rev() {
+        (*slot, rest, first) = (b'0' + (rest % 10) as u8, rest / 10, at);
+        if rest == 0 {
+            break;
+        }
     }
+    room.get(first..).unwrap_or(&[])
 }
 
 impl Path {
-    /// Formats a path; `None` if it is too long.
-    pub(super) fn new(arguments: fmt::Arguments<'_>) -> Option<Self> {
+    /// A path of these parts; `None` if it is too long.
+    fn new(parts: &[&[u8]]) -> Option<Self> {
         let mut path = Self { bytes: [0; PATH], len: 0 };
-        path.write_fmt(arguments).ok().map(|()| path)
+        for part in parts {
+            let end = path.len + part.len();
+            // The last byte stays zero.
+            let room = path.bytes[..PATH - 1].get_mut(path.len..end)?;
+            crate::bytes::copy(room, part);
+            path.len = end;
+        }
+        Some(path)
     }
 
     pub(super) fn as_c(&self) -> &CStr {
@@ -61,7 +69,7 @@ impl Path {
 
 impl Paths<'_> {
     pub(super) fn node(&self, index: u32) -> Option<Path> {
-        Path::new(format_args!("{}/neuron{index}", self.device_dir))
+        Path::new(&[self.device_dir.as_bytes(), b"/neuron", digits(index, &mut [0; 10])])
     }
 }
 
@@ -98,7 +106,7 @@ fn small_file(sys: &impl Sys, path: Option<Path>) -> Option<Text> {
 
 /// The version of the loaded driver.
 pub fn driver_version(sys: &impl Sys, paths: &Paths<'_>) -> Option<Text> {
-    small_file(sys, Path::new(format_args!("{}/version", paths.module)))
+    small_file(sys, Path::new(&[paths.module.as_bytes(), b"/version"]))
 }
 
 /// What a host says about a device without opening it.
@@ -119,14 +127,33 @@ pub struct Found {
 /// Devices by index. Nodes are looked at, not opened.
 pub fn devices<'d>(sys: &'d impl Sys, paths: &'d Paths<'d>) -> impl Iterator<Item = Found> + 'd {
     let exists = move |index: &u32| paths.node(*index).is_some_and(|path| sys.exists(path.as_c()));
-    let read = move |index: u32, file: &str| {
-        small_file(sys, Path::new(format_args!("{}/neuron{index}/{file}", paths.sysfs)))
+    let read = move |index: u32, file: &[u8]| {
+        let number = &mut [0; 10];
+        let parts: [&[u8]; 5] = [paths.sysfs.as_bytes(), b"/neuron", digits(index, number), b"/", file];
+        small_file(sys, Path::new(&parts))
     };
     (0..MAX_DEVICES).filter(exists).map(move |index| Found {
         index,
-        cores: read(index, "core_count").and_then(|text| text.as_str().parse().ok()),
-        generation: read(index, "info/architecture/arch_type"),
-        instance: read(index, "info/architecture/instance_type"),
-        serial: read(index, "info/serial_number"),
+        cores: read(index, b"core_count").and_then(|text| text.as_str().parse().ok()),
+        generation: read(index, b"info/architecture/arch_type"),
+        instance: read(index, b"info/architecture/instance_type"),
+        serial: read(index, b"info/serial_number"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::{Paths, digits};
+    use std::string::ToString;
+
+    #[test]
+    fn numbers_a_node() {
+        for number in [0, 9, 10, 31, u32::MAX] {
+            assert_eq!(digits(number, &mut [0; 10]), number.to_string().as_bytes());
+        }
+        assert_eq!(Paths::LINUX.node(12).unwrap().text(), b"/dev/neuron12");
+        let long = "d".repeat(300);
+        assert!(Paths { device_dir: &long, ..Paths::LINUX }.node(0).is_none());
+    }
 }

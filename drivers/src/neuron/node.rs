@@ -77,7 +77,7 @@ impl<S: Sys> Node<S> {
     ///
     /// # Safety
     /// As [`Sys::ioctl`], for as long as the call lasts.
-    unsafe fn issue(&self, request: u32, argument: *mut u8) -> Result<(), Fault> {
+    pub(super) unsafe fn issue(&self, request: u32, argument: *mut u8) -> Result<(), Fault> {
         let mut attempt = 1;
         loop {
             // SAFETY: the caller's promise is passed on unchanged.

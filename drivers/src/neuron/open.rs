@@ -11,7 +11,7 @@ use crate::abi::record::{
     CinitSet, CompatibleVersion, CrwlNcMap, CrwlNcMapExt, DeviceBasicInfo, DeviceDriverInfo, DeviceReady,
     DeviceReset, GetLogicalToPhysicalNcMap, PodStatus, PodStatusV2,
 };
-use crate::abi::request::{self as req, Request};
+use crate::abi::request as req;
 use crate::abi::value::cinit;
 use crate::sim::Lock;
 use loader_core::arch::Arch;
@@ -50,9 +50,38 @@ fn error(code: DeviceCode) -> Error {
     Error::new(Stage::Guard, code)
 }
 
+/// The requests that are made here and can be refused, with their names. A program need not carry those of all others.
+static NAMES: [(u32, &str); 10] = named([
+    req::COMPATIBLE_VERSION,
+    req::DEVICE_BASIC_INFO,
+    req::GET_LOGICAL_TO_PHYSICAL_NC_MAP,
+    req::POD_STATUS,
+    req::POD_STATUS_V2,
+    req::CRWL_NC_RANGE_MARK,
+    req::CRWL_NC_RANGE_MARK_EXT0,
+    req::NC_RESET,
+    req::NC_RESET_READY,
+    req::CINIT_SET_STATE,
+]);
+
+/// Requests with their names in the table, in which they all must be.
+const fn named<const N: usize>(values: [u32; N]) -> [(u32, &'static str); N] {
+    let mut named = [(0, ""); N];
+    let (mut at, mut row) = (0, 0);
+    while at < N {
+        if req::TABLE[row].value == values[at] {
+            named[at] = (values[at], req::TABLE[row].name);
+            (at, row) = (at + 1, 0);
+        } else {
+            row += 1;
+        }
+    }
+    named
+}
+
 /// A request that nobody expected to fail.
 fn refused(fault: Fault) -> Error {
-    let name = Request::name_of(fault.request).unwrap_or("");
+    let name = NAMES.iter().find(|(value, _)| *value == fault.request).map_or("", |(_, name)| name);
     match (fault.errno(), fault.positive()) {
         (Some(errno), _) => {
             error(DeviceCode::Driver).name(name.as_bytes()).numbers(u64::from(errno.unsigned_abs()), 0)
@@ -327,5 +356,18 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Neuron<S, B, L> {
             cores.into_iter().try_for_each(|core| dev.initialise(core))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NAMES;
+    use crate::abi::request::Request;
+
+    #[test]
+    fn names_are_those_of_the_table() {
+        for (value, name) in NAMES {
+            assert_eq!(Request::name_of(value), Some(name));
+        }
     }
 }

@@ -43,7 +43,7 @@ impl<S: Storage> SimState<S> {
         self.counters.writes += 1;
         self.counters.bytes_written += len;
         self.count.bytes += len;
-        if self.storage.logs() {
+        if S::TRIALS && self.storage.logs() {
             self.log(EventKind::Write { fnv: fnv(bytes) }, address, len);
         }
         Ok(address)
@@ -63,7 +63,8 @@ impl<S: Storage> SimState<S> {
     pub fn write(&mut self, handle: MemHandle, at: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         let address = self.check_write(handle, at, bytes)?;
         match self.config.content {
-            Content::Full => self.fill(address, bytes),
+            Content::Full if S::PAGES => self.fill(address, bytes),
+            Content::Full => Err(DeviceError::HostMemory),
             Content::Digest => self.add_digest(handle, digest::hash(address, bytes)),
             Content::Discard => Ok(()),
         }
@@ -91,7 +92,7 @@ impl<S: Storage> SimState<S> {
         let slot = self.slot_of(handle)?;
         self.fault(Attempt::Read)?;
         let address = self.check_range(&slot, at, out.len())?;
-        if self.config.content != Content::Full {
+        if !S::PAGES || self.config.content != Content::Full {
             return Err(DeviceError::ReadRefused);
         }
         self.counters.reads += 1;
@@ -133,7 +134,7 @@ impl<S: Storage> SimState<S> {
 
     /// The content of a block as one number: of the written pages, or the digest.
     fn content_of(&self, live: &Live) -> u64 {
-        if self.config.content != Content::Full {
+        if !S::PAGES || self.config.content != Content::Full {
             return self.storage.slots().get(live.handle.slot as usize).map_or(0, |slot| slot.digest);
         }
         let first = live.base.0 / GRANULE;

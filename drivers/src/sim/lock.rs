@@ -4,7 +4,7 @@ use super::config::{Config, Content};
 use super::fault::Faults;
 use super::ledger::{Counters, Ledger};
 use super::state::SimState;
-use super::storage::{Fixed, Storage};
+use super::storage::{Fixed, Plain, Storage};
 use super::violation::Violation;
 use core::cell::RefCell;
 use core::marker::PhantomData;
@@ -73,6 +73,9 @@ pub struct Sim<S, L> {
 
 /// A simulated accelerator for one thread, in memory that the caller gives.
 pub type LocalSim<'s> = Sim<Fixed<'s>, RefCell<SimState<Fixed<'s>>>>;
+
+/// The same that only loads: without contents, log and deliberate failures.
+pub type PlainSim<'s> = Sim<Plain<'s>, RefCell<SimState<Plain<'s>>>>;
 
 impl<S: Storage, L: Lock<SimState<S>>> Sim<S, L> {
     /// Switches a device on.

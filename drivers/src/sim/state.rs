@@ -125,7 +125,7 @@ impl<S: Storage> SimState<S> {
 
     /// Turns to wait after an operation for a core.
     pub(super) fn turns(&mut self, core: u16) -> u32 {
-        self.delays.next(core)
+        if S::TRIALS { self.delays.next(core) } else { 0 }
     }
 
     /// The core that a block is for.
@@ -140,12 +140,18 @@ impl<S: Storage> SimState<S> {
 
     pub(super) fn log(&mut self, kind: EventKind, address: u64, size: u64) {
         let operation = if matches!(kind, EventKind::Free) { 0 } else { self.count.operations() };
-        if self.storage.logs() && !self.storage.push_event(Event { kind, address, size, operation }) {
+        if S::TRIALS
+            && self.storage.logs()
+            && !self.storage.push_event(Event { kind, address, size, operation })
+        {
             self.counters.lost_events += 1;
         }
     }
 
     pub(super) fn fault(&mut self, attempt: Attempt) -> Result<(), DeviceError> {
+        if !S::TRIALS {
+            return Ok(());
+        }
         self.count.attempt(&attempt);
         match self.faults.hits(attempt, &self.count) {
             Some(error) => {
@@ -316,9 +322,11 @@ impl<S: Storage> SimState<S> {
             entry.next = self.free_slots;
         }
         self.free_slots = handle.slot;
-        let pages = (slot.base / GRANULE, (slot.base + slot.reserved) / GRANULE);
-        self.storage.drop_pages(pages.0, pages.1);
-        self.freed.add(pages.0, pages.1);
+        if S::PAGES {
+            let pages = (slot.base / GRANULE, (slot.base + slot.reserved) / GRANULE);
+            self.storage.drop_pages(pages.0, pages.1);
+            self.freed.add(pages.0, pages.1);
+        }
         self.book(slot.core, slot.place, slot.usage, slot.size, false);
         self.counters.frees += 1;
         self.log(EventKind::Free, slot.base, slot.size);

@@ -72,6 +72,12 @@ impl Slot {
 
 /// What a simulated device keeps its state in.
 pub trait Storage {
+    /// Whether operations can be made to fail or to wait, and are logged. If not, a program has no code for it.
+    const TRIALS: bool = true;
+
+    /// Whether memory can keep the bytes that are written to it; else the contents are digests, or discarded.
+    const PAGES: bool = true;
+
     /// The block table.
     fn slots(&self) -> &[Slot];
 
@@ -209,4 +215,59 @@ impl Storage for Fixed<'_> {
             }
         }
     }
+}
+
+/// A block table in a slice, and nothing else: what a program needs that only loads.
+#[derive(Debug)]
+pub struct Plain<'s> {
+    slots: &'s mut [Slot],
+}
+
+impl<'s> Plain<'s> {
+    /// Uses these slots.
+    pub fn new(slots: &'s mut [Slot]) -> Self {
+        slots.fill(Slot::EMPTY);
+        Self { slots }
+    }
+}
+
+impl Storage for Plain<'_> {
+    const TRIALS: bool = false;
+    const PAGES: bool = false;
+
+    fn slots(&self) -> &[Slot] {
+        self.slots
+    }
+
+    fn slots_mut(&mut self) -> &mut [Slot] {
+        self.slots
+    }
+
+    fn grow_slots(&mut self) -> bool {
+        false
+    }
+
+    fn push_event(&mut self, _: Event) -> bool {
+        false
+    }
+
+    fn events(&self) -> &[Event] {
+        &[]
+    }
+
+    fn clear_events(&mut self) {}
+
+    fn logs(&self) -> bool {
+        false
+    }
+
+    fn page(&self, _: u64) -> Option<&Page> {
+        None
+    }
+
+    fn page_mut(&mut self, _: u64, _: u8) -> Option<&mut Page> {
+        None
+    }
+
+    fn drop_pages(&mut self, _: u64, _: u64) {}
 }

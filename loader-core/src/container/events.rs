@@ -66,7 +66,7 @@ impl<'a> Entry<'a> {
 }
 
 static ZEROS: [u8; ZEROS_BYTES] = [0; ZEROS_BYTES];
-const ZEROS_BYTES: usize = if crate::layout::SMALL { 256 } else { 4096 };
+const ZEROS_BYTES: usize = if crate::layout::SMALL { 64 } else { 4096 };
 
 /// Hands out `length` zero bytes in pieces: the content of a hole, `offset` bytes into an entry.
 ///

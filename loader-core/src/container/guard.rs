@@ -82,8 +82,8 @@ pub fn buffer(bytes: Option<&[u8]>) -> Result<Header, Error> {
 /// # Errors
 /// C106 without a whole header, C107 if `header_size` is not below `size`.
 pub fn preflight(view: Option<&HeaderView>, size: u64) -> Result<Header, Error> {
-    let short = refuse(ContainerCode::TooShort).numbers(size, wide(HEADER_BYTES));
-    let header = Header::parse(view.ok_or(short)?);
+    let short = || refuse(ContainerCode::TooShort).numbers(size, wide(HEADER_BYTES));
+    let header = Header::parse(view.ok_or_else(short)?);
     header_size(&header, size).map(|()| header)
 }
 

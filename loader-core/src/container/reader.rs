@@ -207,13 +207,15 @@ impl<'w> Reader<'w> {
     fn open<E: Events>(&mut self, events: &mut E) {
         let size = self.size.unwrap_or(u64::MAX);
         match self.judge(size) {
-            Ok((header, algorithm)) => {
+            Ok(algorithm) => {
                 self.algorithm = Some(algorithm);
                 let wanted = self.digesting != Digesting::Skip && !self.elsewhere;
                 self.hasher = wanted.then(|| Hasher::new(algorithm));
-                self.result = events.header(&header);
+                let Some(header) = &self.header else { return };
+                let empty = header.data_size == 0;
+                self.result = events.header(header);
                 self.closed = self.result.is_err();
-                if header.data_size == 0 {
+                if empty {
                     self.window_ends(events);
                 }
             }
@@ -224,15 +226,13 @@ impl<'w> Reader<'w> {
         }
     }
 
-    /// The gates of S0 and S1 in the reference's order, for a file of that size.
-    fn judge(&mut self, size: u64) -> Result<(Header, Algorithm), Error> {
+    /// The gates of S0 and S1 in the reference's order, for a file of that size. Keeps the header.
+    fn judge(&mut self, size: u64) -> Result<Algorithm, Error> {
         self.header = None;
         let view = HeaderView::of(&self.head).filter(|_| self.taken >= PAYLOAD_OFFSET);
-        let header = guard::preflight(view, size)?;
-        self.header = Some(header);
-        guard::lnc(&header, &self.policy)?;
-        let algorithm = gates::header(&header, size, &self.policy)?;
-        Ok((header, algorithm))
+        let header = self.header.insert(guard::preflight(view, size)?);
+        guard::lnc(header, &self.policy)?;
+        gates::header(header, size, &self.policy)
     }
 
     /// Payload bytes and what follows them.
@@ -273,19 +273,20 @@ impl<'w> Reader<'w> {
     /// That refusal; or what [`Events`] answered.
     pub fn finish<E: Events>(&mut self, events: &mut E) -> Result<Summary, Error> {
         let size = self.size.unwrap_or(self.taken);
-        let (header, _) = self.judge(size)?;
+        self.judge(size)?;
         if !self.closed {
             return Err(Error::new(Stage::Unpack, ContainerCode::Changed).offset(self.taken));
         }
-        let Some(digest) = self.digest else {
+        let (Some(header), Some(digest)) = (&self.header, &self.digest) else {
             return Err(self
                 .result
                 .err()
                 .unwrap_or_else(|| Error::internal(Stage::Unpack, "digest verdict")));
         };
-        self.check_digest(&header, &digest)?;
+        self.check_digest(header, digest)?;
         self.result?;
-        self.last_remarks(size, &header, &digest, events);
+        self.last_remarks(size, header, digest, events);
+        let (header, digest) = (*header, *digest);
         let payload = PayloadShape {
             layers: self.archive.depth(),
             gzip_members: self.archive.gzip_members(),

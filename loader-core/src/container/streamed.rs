@@ -54,7 +54,7 @@ pub fn scan<'m, S: Source>(
     let mut collect = Collect { arena, store, keep, builder: Builder::default(), current: None, notes };
     let outcome = read(source, work, &mut collect, limits, policy);
     let Collect { arena, builder, notes, .. } = collect;
-    outcome.and_then(|summary| finish(summary, builder, arena, notes)).inspect_err(|_| arena.release(mark))
+    finish(outcome, builder, arena, mark, notes)
 }
 
 /// A scanned container and the source it came from. Every pass walks the whole archive again.
@@ -100,10 +100,27 @@ impl<'a, 'm, S: Source> Streamed<'a, 'm, S> {
         Self { source, work, table, end: payload_end, limits: *limits, passes: 1 }
     }
 
+    #[inline(never)]
+    fn visit_any(&mut self, visitor: &mut dyn Visitor) -> Result<(), Error> {
+        let table = self.table;
+        for member in table.iter() {
+            if !visitor.wants(member.id) {
+                continue;
+            }
+            match table.kept(member.id) {
+                Some([]) => {}
+                Some(bytes) => visitor.data(member.id, 0, bytes)?,
+                None => return self.pass(member.id, visitor),
+            }
+            visitor.end(member.id)?;
+        }
+        Ok(())
+    }
+
     /// One pass over the payload, for the members from `first` on. The first one is known to be wanted. The
     /// header passed its gates in the scan, and says where the payload ends.
     #[inline(never)]
-    fn pass<V: Visitor>(&mut self, first: MemberId, visitor: &mut V) -> Result<(), Error> {
+    fn pass(&mut self, first: MemberId, visitor: &mut dyn Visitor) -> Result<(), Error> {
         self.passes = self.passes.saturating_add(1);
         let table = self.table;
         let mut events =
@@ -170,19 +187,7 @@ impl<'m, S: Source> Payload<'m> for Streamed<'_, 'm, S> {
     }
 
     fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), Error> {
-        let table = self.table;
-        for member in table.iter() {
-            if !visitor.wants(member.id) {
-                continue;
-            }
-            match table.kept(member.id) {
-                Some([]) => {}
-                Some(bytes) => visitor.data(member.id, 0, bytes)?,
-                None => return self.pass(member.id, visitor),
-            }
-            visitor.end(member.id)?;
-        }
-        Ok(())
+        self.visit_any(visitor)
     }
 
     fn passes(&self) -> u32 {
@@ -191,7 +196,7 @@ impl<'m, S: Source> Payload<'m> for Streamed<'_, 'm, S> {
 }
 
 /// Finds the members of a known table in the archive again.
-struct Pass<'v, 'm, V> {
+struct Pass<'v, 'm> {
     table: MemberTable<'m>,
     /// The member that comes next in the archive.
     next: MemberId,
@@ -201,17 +206,17 @@ struct Pass<'v, 'm, V> {
     first: MemberId,
     current: Option<MemberId>,
     wanted: bool,
-    visitor: &'v mut V,
+    visitor: &'v mut dyn Visitor,
 }
 
-impl<V: Visitor> Pass<'_, '_, V> {
+impl Pass<'_, '_> {
     /// Members before `first` were offered already, and `first` itself was accepted.
     fn wanted(&mut self, id: MemberId) -> bool {
         id.0 == self.first.0 || (id.0 > self.first.0 && self.visitor.wants(id))
     }
 }
 
-impl<V: Visitor> Events for Pass<'_, '_, V> {
+impl Events for Pass<'_, '_> {
     fn entry(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
         self.current = None;
         let Some(name) = entry.table_name() else { return Ok(()) };

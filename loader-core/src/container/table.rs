@@ -10,6 +10,7 @@ pub(crate) use build::{Builder, Kept};
 
 use crate::arena::{Arena, Tail, TailRef};
 use crate::error::{Error, Ignored, Stage};
+use crate::layout::SMALL;
 use crate::source::{MemberId, MemberNames};
 use core::cmp::Ordering;
 use core::mem::size_of;
@@ -123,7 +124,7 @@ impl<'m> MemberTable<'m> {
     /// Exact lookup of the name that the parts make when joined (`["sg00", "/", "def.json"]`).
     #[must_use]
     pub fn find(&self, parts: &[&[u8]]) -> Option<Member<'m>> {
-        if self.slots.is_empty() {
+        if SMALL || self.slots.is_empty() {
             return self.search(parts);
         }
         hash::probes(hash::of(self.key, parts), self.slots.len())

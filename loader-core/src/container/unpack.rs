@@ -5,7 +5,7 @@ use super::reader::{Digesting, Progress, Reader};
 use super::streamed::KEEP_GRAPH_BYTES;
 use super::table::{Builder, Kept};
 use super::{Container, Store, Workspace};
-use crate::arena::Arena;
+use crate::arena::{Arena, Mark};
 use crate::error::{ContainerCode, Error, Notes, Stage};
 use crate::limits::Limits;
 use crate::policy::Policy;
@@ -58,7 +58,7 @@ pub fn unpack<'m, S: Source, K: Store>(
         Collect { arena, store: Some(store), keep: 0, builder: Builder::default(), current: None, notes };
     let outcome = read(source, work, &mut collect, limits, policy);
     let Collect { arena, builder, notes, .. } = collect;
-    outcome.and_then(|summary| finish(summary, builder, arena, notes)).inspect_err(|_| arena.release(mark))
+    finish(outcome, builder, arena, mark, notes)
 }
 
 /// One pass over the source.
@@ -91,16 +91,24 @@ fn walk<S: Source, E: Events>(
     reader.finish(events)
 }
 
-/// Seals the table.
+/// Seals the table, or leaves the arena as it was at `mark`.
 pub(super) fn finish<'m>(
-    summary: super::Summary,
+    outcome: Result<super::Summary, Error>,
     builder: Builder,
     arena: &mut Arena<'m>,
+    mark: Mark,
     notes: &mut impl Notes,
 ) -> Result<Container<'m>, Error> {
-    let super::Summary { header, digest, payload } = summary;
-    let table = builder.finish(arena, notes)?;
-    Ok(Container { header, digest, table, payload })
+    let sealed = match outcome {
+        Ok(super::Summary { header, digest, payload }) => {
+            builder.finish(arena, notes).map(|table| Container { header, digest, table, payload })
+        }
+        Err(error) => Err(error),
+    };
+    if sealed.is_err() {
+        arena.release(mark);
+    }
+    sealed
 }
 
 /// The member whose bytes are coming.

@@ -35,6 +35,12 @@ impl<const N: usize> Name<N> {
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
+
+    /// True if the name was longer.
+    #[must_use]
+    pub const fn is_cut(&self) -> bool {
+        self.cut
+    }
 }
 
 /// Keeps the first `N` bytes.

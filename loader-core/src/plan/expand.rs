@@ -78,6 +78,19 @@ pub fn expand_block<S: PairSink>(
     arch: Arch,
     sink: &mut S,
 ) -> Result<BlockTotals, Error> {
+    match crate::layout::SMALL {
+        true => expand::<dyn PairSink>(kbin, descs, rings, arch, sink),
+        false => expand(kbin, descs, rings, arch, sink),
+    }
+}
+
+fn expand<S: PairSink + ?Sized>(
+    kbin: &KbinView<'_>,
+    descs: &[Desc],
+    rings: u32,
+    arch: Arch,
+    sink: &mut S,
+) -> Result<BlockTotals, Error> {
     let mut totals = BlockTotals::default();
     for (index, desc) in descs.iter().enumerate() {
         let number = u64::try_from(index).unwrap_or(u64::MAX);
@@ -162,7 +175,7 @@ impl<'m> Sides<'m> {
     }
 
     /// One run: chunk by chunk, the sources of a chunk one after the other (R35).
-    fn emit<S: PairSink>(
+    fn emit<S: PairSink + ?Sized>(
         &mut self,
         units: u64,
         instance: u32,
@@ -205,12 +218,7 @@ impl<'m> Sides<'m> {
     }
 }
 
-/// What the sides of a descriptor touch: variable, where every access pattern begins, its first byte and end.
-pub fn extents<'m>(
-    kbin: &KbinView<'m>,
-    desc: &Desc,
-) -> impl Iterator<Item = (u32, u64, Option<(u64, u64)>)> + use<'m> {
-    let kbin = *kbin;
-    let all = kbin.to(desc).into_iter().chain(kbin.from(desc));
-    all.map(move |ap| (ap.var_id.get(), ap.off.get(), extent(kbin.dims(ap), ap.off.get())))
+/// What an access pattern touches: its first byte and end; `None` if that is not within 0 and 2^64.
+pub(super) fn touched(kbin: &KbinView<'_>, ap: &Ap) -> Option<(u64, u64)> {
+    extent(kbin.dims(ap), ap.off.get())
 }

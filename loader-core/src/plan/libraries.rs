@@ -12,6 +12,7 @@ use super::programs::overlap;
 use crate::container::{Algorithm, Hasher};
 use crate::device::{CoreId, Device, MemHandle};
 use crate::error::Error;
+use crate::layout::SMALL;
 use crate::lower::record::Blob;
 use crate::source::MemberId;
 
@@ -57,7 +58,12 @@ impl<'g> LibraryTable<'g> {
 
     /// True if a core holds that library already.
     pub(super) fn holds(&self, core: CoreId, key: &LibraryKey) -> bool {
-        self.iter().any(|library| library.core == core && library.key == *key)
+        !SMALL && self.iter().any(|library| library.core == core && library.key == *key)
+    }
+
+    /// Entries. Where small code goes before speed, one model is loaded at a time and shares with none.
+    const fn entries(&mut self) -> &mut [Option<Library>] {
+        if SMALL { &mut [] } else { self.slots }
     }
 
     /// A reference to a core's library, which is taken from the device if it is not there yet. `None` if it is not there and
@@ -73,11 +79,11 @@ impl<'g> LibraryTable<'g> {
         want: &Want<'_>,
     ) -> Result<Option<Library>, Error> {
         let same = |library: &&mut Library| library.core == core && library.key == key;
-        if let Some(found) = self.slots.iter_mut().flatten().find(same) {
+        if let Some(found) = self.entries().iter_mut().flatten().find(same) {
             found.refs = found.refs.saturating_add(1);
             return Ok(Some(*found));
         }
-        let Some(free) = self.slots.iter_mut().find(|slot| slot.is_none()) else { return Ok(None) };
+        let Some(free) = self.entries().iter_mut().find(|slot| slot.is_none()) else { return Ok(None) };
         let taken = block::take(device, core, want)?;
         Ok(Some(*free.insert(Library { core, taken, key, refs: 1 })))
     }
@@ -85,7 +91,7 @@ impl<'g> LibraryTable<'g> {
     /// Drops a reference; the last one frees the library.
     pub fn release<D: Device>(&mut self, device: &D, handle: MemHandle) {
         let own = |slot: &&mut Option<Library>| slot.is_some_and(|library| library.taken.handle == handle);
-        let Some(slot) = self.slots.iter_mut().find(own) else { return };
+        let Some(slot) = self.entries().iter_mut().find(own) else { return };
         let Some(library) = slot else { return };
         library.refs = library.refs.saturating_sub(1);
         if library.refs == 0 {

@@ -6,7 +6,7 @@ use super::place::Request;
 use super::programs::{MOST_PROGRAMS, Notes, Program, is_target};
 use super::record::{Bind, BlockRec, Image, NoteKind, Opaque, SlotNote, Target, TargetKind, Why};
 use super::rings::{CoreRings, key_of};
-use super::translate::states_count;
+use super::translate::{states_count, trimmed};
 use crate::arch::Engine;
 use crate::arena::{Arena, ArenaRef, Record};
 use crate::error::{Error, Stage, StageCode};
@@ -131,10 +131,12 @@ impl Work<'_, '_, '_> {
     }
 
     /// Notes of this core that `wanted` takes, in order.
-    fn each<F>(&mut self, wanted: impl Fn(&SlotNote) -> bool, mut action: F) -> Result<(), Error>
-    where
-        F: FnMut(&mut Self, &SlotNote) -> Result<(), Error>,
-    {
+    #[inline(never)]
+    fn each(
+        &mut self,
+        wanted: &dyn Fn(&SlotNote) -> bool,
+        action: &mut dyn FnMut(&mut Self, &SlotNote) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         for index in 0..self.notes.count {
             let note = self.note(index)?;
             if note.core == self.core && wanted(&note) {
@@ -144,9 +146,10 @@ impl Work<'_, '_, '_> {
         Ok(())
     }
 
-    fn count(&mut self, wanted: impl Fn(&SlotNote) -> bool) -> Result<usize, Error> {
+    #[inline(never)]
+    fn count(&mut self, wanted: &dyn Fn(&SlotNote) -> bool) -> Result<usize, Error> {
         let mut count = 0usize;
-        self.each(wanted, |_, _| {
+        self.each(wanted, &mut |_, _| {
             count = count.saturating_add(1);
             Ok(())
         })?;
@@ -156,13 +159,13 @@ impl Work<'_, '_, '_> {
     /// One record of `T` per note of that kind.
     fn collect<T: Record>(
         &mut self,
-        wanted: impl Fn(&SlotNote) -> bool + Copy,
-        make: impl Fn(&Self, &SlotNote) -> Result<T, Error>,
+        wanted: &dyn Fn(&SlotNote) -> bool,
+        make: &dyn Fn(&Self, &SlotNote) -> Result<T, Error>,
     ) -> Result<ArenaRef, Error> {
         let count = self.count(wanted)?;
         let place = self.arena.alloc::<T>(count).map_err(full)?;
         let mut at = 0usize;
-        self.each(wanted, |work, note| {
+        self.each(wanted, &mut |work, note| {
             let record = make(work, note)?;
             put(work.arena, place, at, record)?;
             at = at.saturating_add(1);
@@ -184,43 +187,37 @@ impl Work<'_, '_, '_> {
 
     #[inline(never)]
     fn operands(&mut self, kind: NoteKind) -> Result<ArenaRef, Error> {
-        self.collect(
-            |note| note.kind == kind,
-            |work, note| {
-                Ok(Bind {
-                    engine: note.engine,
-                    operand: note.operand,
-                    opcode: note.opcode,
-                    slot: work.image_slot(note)?.into(),
-                    var: note.id,
-                    off: note.value,
-                    ..Bind::default()
-                })
-            },
-        )
+        self.collect(&|note| note.kind == kind, &|work, note| {
+            Ok(Bind {
+                engine: note.engine,
+                operand: note.operand,
+                opcode: note.opcode,
+                slot: work.image_slot(note)?.into(),
+                var: note.id,
+                off: note.value,
+                ..Bind::default()
+            })
+        })
     }
 
     #[inline(never)]
     fn opaques(&mut self, rings: &CoreRings) -> Result<(), Error> {
-        self.out.opaques = self.collect(
-            |note| note.kind == NoteKind::OPAQUE,
-            |work, note| {
-                let trigger = work.trigger(note, rings)?;
-                let (queue, block) = trigger.unwrap_or((0, 0));
-                Ok(Opaque {
-                    engine: note.engine,
-                    opcode: note.opcode,
-                    slots: note.operand,
-                    trigger: u8::from(trigger.is_some()),
-                    why: Why::new(note.id.get()),
-                    source: note.source,
-                    slot: work.image_slot(note)?.into(),
-                    queue: queue.into(),
-                    block: block.into(),
-                    ..Opaque::default()
-                })
-            },
-        )?;
+        self.out.opaques = self.collect(&|note| note.kind == NoteKind::OPAQUE, &|work, note| {
+            let trigger = work.trigger(note, rings)?;
+            let (queue, block) = trigger.unwrap_or((0, 0));
+            Ok(Opaque {
+                engine: note.engine,
+                opcode: note.opcode,
+                slots: note.operand,
+                trigger: u8::from(trigger.is_some()),
+                why: Why::new(note.id.get()),
+                source: note.source,
+                slot: work.image_slot(note)?.into(),
+                queue: queue.into(),
+                block: block.into(),
+                ..Opaque::default()
+            })
+        })?;
         self.mark_triggered(rings)
     }
 
@@ -279,20 +276,17 @@ impl Work<'_, '_, '_> {
 
     #[inline(never)]
     fn targets(&mut self) -> Result<(), Error> {
-        self.out.targets = self.collect(
-            |note| is_target(note.kind),
-            |work, note| {
-                let label = note.kind == NoteKind::LABEL;
-                let id = if label { note.id } else { name_key(work.name(note)).into() };
-                Ok(Target {
-                    engine: u32::from(note.engine).into(),
-                    kind: if label { TargetKind::LABEL } else { TargetKind::FUNCTION },
-                    slot: work.image_slot(note)?.into(),
-                    id,
-                    name: note.name_ref(),
-                })
-            },
-        )?;
+        self.out.targets = self.collect(&|note| is_target(note.kind), &|work, note| {
+            let label = note.kind == NoteKind::LABEL;
+            let id = if label { note.id } else { name_key(work.name(note)).into() };
+            Ok(Target {
+                engine: u32::from(note.engine).into(),
+                kind: if label { TargetKind::LABEL } else { TargetKind::FUNCTION },
+                slot: work.image_slot(note)?.into(),
+                id,
+                name: note.name_ref(),
+            })
+        })?;
         let all = self.arena.slice_mut::<Target>(self.out.targets).ok_or_else(internal)?;
         crate::sort::sort_by_key(all, |target| {
             (target.engine.get(), target.kind.get(), target.id.get(), target.slot.get())
@@ -302,8 +296,12 @@ impl Work<'_, '_, '_> {
 
     /// Function name of a note, without NUL fill.
     fn name(&self, note: &SlotNote) -> &[u8] {
-        let name: &[u8] = self.arena.slice(note.name_ref()).unwrap_or(&[]);
-        name.split(|&byte| byte == 0).next().unwrap_or(&[])
+        self.named(note.name_ref())
+    }
+
+    #[inline(never)]
+    fn named(&self, place: ArenaRef) -> &[u8] {
+        trimmed(self.arena.slice(place).unwrap_or(&[]))
     }
 
     /// Every branch finds one target, and there is a slot at it (I14).
@@ -314,33 +312,34 @@ impl Work<'_, '_, '_> {
                 && (matches!(note.kind, NoteKind::CALL | NoteKind::BRANCH) || is_exit(note))
         };
         let image: Image = get(self.arena, self.out.images, engine.index())?;
+        self.each(&branches, &mut |work, note| work.check_branch(engine, &image, note))
+    }
+
+    fn check_branch(&self, engine: Engine, image: &Image, note: &SlotNote) -> Result<(), Error> {
         let inside = |slot: u32| u64::from(slot) < image.slots();
-        self.each(branches, |work, note| {
-            if is_exit(note) {
-                let postamble = image.preamble.get().saturating_add(image.main.get());
-                let outside = || work.fault(StageCode::TargetOutside, note).name2(b"postamble");
-                return if inside(postamble) { Ok(()) } else { Err(outside()) };
+        if is_exit(note) {
+            let postamble = image.preamble.get().saturating_add(image.main.get());
+            let outside = || self.fault(StageCode::TargetOutside, note).name2(b"postamble");
+            return if inside(postamble) { Ok(()) } else { Err(outside()) };
+        }
+        let call = note.kind == NoteKind::CALL;
+        let (kind, name) =
+            if call { (TargetKind::FUNCTION, self.name(note)) } else { (TargetKind::LABEL, &b"label"[..]) };
+        let key = if call { name_key(name) } else { note.id.get() };
+        let all: &[Target] = self.arena.slice(self.out.targets).ok_or_else(internal)?;
+        let (mut found, mut slot) = (0u32, 0);
+        for target in equal_range(all, engine, kind, key) {
+            if !call || self.named(target.name) == name {
+                (found, slot) = (found.saturating_add(1), target.slot.get());
             }
-            let call = note.kind == NoteKind::CALL;
-            let kind = if call { TargetKind::FUNCTION } else { TargetKind::LABEL };
-            let key = if call { name_key(work.name(note)) } else { note.id.get() };
-            let all: &[Target] = work.arena.slice(work.out.targets).ok_or_else(internal)?;
-            let same = equal_range(all, engine, kind, key);
-            let named = |target: &&Target| {
-                !call || {
-                    let name: &[u8] = work.arena.slice(target.name).unwrap_or(&[]);
-                    name.split(|&byte| byte == 0).next().unwrap_or(&[]) == work.name(note)
-                }
-            };
-            let mut found = same.iter().filter(named);
-            let error = match (found.next(), found.next()) {
-                (Some(only), None) if inside(only.slot.get()) => return Ok(()),
-                (Some(_), None) => work.fault(StageCode::TargetOutside, note),
-                (None, _) => work.fault(StageCode::UnknownTarget, note),
-                (_, Some(_)) => work.fault(StageCode::DuplicateTarget, &work.second_target(note)?),
-            };
-            Err(if call { error.name2(work.name(note)) } else { error.name2(b"label") })
-        })
+        }
+        let error = match found {
+            1 if inside(slot) => return Ok(()),
+            1 => self.fault(StageCode::TargetOutside, note),
+            0 => self.fault(StageCode::UnknownTarget, note),
+            _ => self.fault(StageCode::DuplicateTarget, &self.second_target(note)?),
+        };
+        Err(error.name2(name))
     }
 
     /// The second definition of what a branch names.

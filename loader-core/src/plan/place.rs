@@ -23,6 +23,7 @@ use crate::arch::{Arch, Engine};
 use crate::arena::{Arena, ArenaRef, Head};
 use crate::device::{CoreId, Device, Usage};
 use crate::error::{Error, Stage, StageCode};
+use crate::layout::SMALL;
 use crate::limits::Limits;
 use crate::lower::record::EngType;
 use crate::lower::scratchpad::{GROUP_MOST, Marks, Paging};
@@ -115,7 +116,7 @@ pub fn place<'m, P: Payload<'m>, D: Device>(
     pages: &mut PageTable<'_>,
     arena: &mut Arena<'m>,
 ) -> Result<Plan<'m>, Error> {
-    place_explained(payload, kbins, device, request, pages, arena, &mut None)
+    place_or_say(payload, kbins, device, request, pages, arena, None)
 }
 
 /// The same; if the device is out of memory, `shortage` says what was asked for and what this load held by
@@ -131,6 +132,18 @@ pub fn place_explained<'m, P: Payload<'m>, D: Device>(
     pages: &mut PageTable<'_>,
     arena: &mut Arena<'m>,
     shortage: &mut Option<Shortage>,
+) -> Result<Plan<'m>, Error> {
+    place_or_say(payload, kbins, device, request, pages, arena, Some(shortage))
+}
+
+fn place_or_say<'m, P: Payload<'m>, D: Device>(
+    payload: &mut P,
+    kbins: &Kbins<'m>,
+    device: &D,
+    request: &Request<'_>,
+    pages: &mut PageTable<'_>,
+    arena: &mut Arena<'m>,
+    shortage: Option<&mut Option<Shortage>>,
 ) -> Result<Plan<'m>, Error> {
     let mark = arena.mark();
     let mut drafts = Drafts::new();
@@ -339,13 +352,15 @@ fn read_all<'m, P: Payload<'m>>(
     arena: &mut Arena<'m>,
 ) -> Result<Notes, Error> {
     let mut libraries = Libraries::new();
-    for blob in drafts.iter().filter_map(|draft| shared_library(&draft.kbin)) {
+    // See [`super::libraries`]: where small code goes before speed, nobody asks which library it is.
+    let shared = |draft: &Draft<'m>| if SMALL { None } else { shared_library(&draft.kbin) };
+    for blob in drafts.iter().filter_map(shared) {
         let full = |_| Error::internal(Stage::Plan, "libraries");
         libraries.push(Sought::new(blob)).map_err(full)?;
     }
     let notes = read(payload, programs, &mut libraries, arena)?;
     let mut sought = libraries.iter();
-    for draft in drafts.iter_mut().filter(|draft| shared_library(&draft.kbin).is_some()) {
+    for draft in drafts.iter_mut().filter(|draft| shared(draft).is_some()) {
         draft.library = sought.next().map(Sought::key);
     }
     Ok(notes)
@@ -375,7 +390,7 @@ fn claim<'m, D: Device>(
     request: &Request<'_>,
     pages: &mut PageTable<'_>,
     arena: &mut Arena<'m>,
-    shortage: &mut Option<Shortage>,
+    mut shortage: Option<&mut Option<Shortage>>,
 ) -> Result<Plan<'m>, Error> {
     let policy = request.policy;
     let planned = |error: Error| error.of_stage(Stage::Plan);
@@ -385,6 +400,7 @@ fn claim<'m, D: Device>(
     let sharing = if needed == 0 { request.core } else { sharing_core(device, request)? };
     // The pages are listed among the blocks of the first subgraph.
     let got = pages.reserve(device, sharing, needed, paging, &mut |bytes| {
+        let Some(shortage) = shortage.as_deref_mut() else { return };
         *shortage = Some(Shortage {
             core: sharing,
             size: paging.page_size(),
@@ -401,7 +417,9 @@ fn claim<'m, D: Device>(
     match claim.run(kbins) {
         Ok(plan) => Ok(plan),
         Err(error) => {
-            *shortage = claim.shortage(&error);
+            if let Some(shortage) = shortage {
+                *shortage = claim.shortage(&error);
+            }
             claim.undo();
             pages.release(device, sharing, got);
             Err(error)

@@ -1,6 +1,6 @@
 //! How many entries every ring gets, and what every block amounts to (staging.md §10.6; R9, R32).
 
-use super::expand::{BlockTotals, End, Pair, PairSink, expand_block, extents};
+use super::expand::{BlockTotals, End, Pair, PairSink, expand_block, touched};
 use super::record::{BlockFlags, BlockRec, RING_RX, RING_TX, RingRec};
 use super::ring::{MOST_ENTRIES, template};
 use super::vars::{Access, access, is_placed};
@@ -8,8 +8,9 @@ use crate::arch::Arch;
 use crate::arena::{Arena, ArenaRef};
 use crate::error::{Error, Stage, StageCode};
 use crate::limits::Budget;
-use crate::lower::record::{Desc, DescFlags, RingType};
+use crate::lower::record::{Ap, Desc, DescFlags, RingType};
 use crate::lower::{InstanceView, KbinView, QueueView};
+use core::slice;
 use zerocopy::little_endian::{U16, U32};
 
 /// The rings and blocks of one core, counted.
@@ -60,13 +61,12 @@ pub(super) const fn is_io_ring(kind: RingType) -> bool {
 #[inline(never)]
 pub fn count(kbin: &KbinView<'_>, rules: &RingRules, arena: &mut Arena<'_>) -> Result<CoreRings, Error> {
     let full = |error| Error::arena(Stage::Plan, error);
-    let mut rows = 0usize;
-    let mut blocks = 0usize;
+    let (mut rows, mut blocks) = (0usize, 0usize);
     for queue in kbin.queues() {
-        let instances = queue.instances().count();
-        rows = rows.saturating_add(rows_of(&queue).saturating_mul(instances));
-        blocks =
-            queue.instances().fold(blocks, |sum, instance| sum.saturating_add(instance.blocks().count()));
+        for instance in queue.instances() {
+            rows = rows.saturating_add(rows_of(&queue));
+            blocks = blocks.saturating_add(instance.blocks().count());
+        }
     }
     let mut out = CoreRings {
         rings: arena.alloc::<RingRec>(rows).map_err(full)?,
@@ -80,7 +80,7 @@ pub fn count(kbin: &KbinView<'_>, rules: &RingRules, arena: &mut Arena<'_>) -> R
             .map_err(|error| error.subgraph(rules.core).element(u32::from(small(queue.slot))))?;
         for instance in queue.instances() {
             let part = Part { kbin, queue, instance, rules };
-            row = part.count_rings(&mut out, row, arena, &mut budget)?;
+            row = part.count_rings(out.rings, row, arena)?;
             block = part.count_blocks(&mut out, block, row, arena, &mut budget)?;
         }
     }
@@ -143,16 +143,10 @@ impl Part<'_, '_> {
 
     /// Labels this instance's rows, `first` on; gives the row after them.
     #[inline(never)]
-    fn count_rings(
-        &self,
-        out: &mut CoreRings,
-        first: usize,
-        arena: &mut Arena<'_>,
-        _: &mut Budget,
-    ) -> Result<usize, Error> {
+    fn count_rings(&self, rings: ArenaRef, first: usize, arena: &mut Arena<'_>) -> Result<usize, Error> {
         let rows = rows_of(&self.queue);
         let end = first.saturating_add(rows);
-        let all = arena.slice_mut::<RingRec>(out.rings).and_then(|all| all.get_mut(first..end));
+        let all = arena.slice_mut::<RingRec>(rings).and_then(|all| all.get_mut(first..end));
         let all = all.ok_or_else(|| Error::internal(Stage::Plan, "ring rows"))?;
         let base = self.instance.index.saturating_mul(rows / 2);
         for (index, row) in all.iter_mut().enumerate() {
@@ -175,28 +169,8 @@ impl Part<'_, '_> {
     ) -> Result<usize, Error> {
         let mut at = first;
         for descs in self.instance.blocks() {
-            let located = |error| self.located(error, descs);
-            for desc in descs {
-                self.check_ends(desc).map_err(located)?;
-            }
-            if let Some(end) = descs.last().and_then(|desc| self.kbin.block_end(desc)) {
-                let own = end.semaphore.map(U32::new);
-                check_semaphores(&self.queue, own.as_slice()).map_err(located)?;
-                check_semaphores(&self.queue, end.remote_semaphores).map_err(located)?;
-            }
-            let start = end.saturating_sub(rows_of(&self.queue));
-            let rows = arena.slice_mut::<RingRec>(out.rings).and_then(|all| all.get_mut(start..end));
-            let rows = rows.ok_or_else(|| Error::internal(Stage::Plan, "ring rows"))?;
-            let mut counter = Counter { kbin: self.kbin, rows, placed: 0, budget, most: self.rules.entries };
-            let totals = expand_block(self.kbin, descs, self.queue.rings(), self.rules.arch, &mut counter)
-                .map_err(located)?;
-            out.placed = out.placed.saturating_add(counter.placed);
-            let block = self.block_record(descs, &totals);
-            if block.semaphore().is_some() {
-                for instance in 0..block.instances.get() {
-                    counter.bump(instance).map_err(located)?;
-                }
-            }
+            let block = self.count_block(out, descs, end, arena, budget);
+            let block = block.map_err(|error| self.located(error, descs))?;
             if block.is_approximate() {
                 out.approximate = out.approximate.saturating_add(1);
             }
@@ -205,6 +179,33 @@ impl Part<'_, '_> {
             at = at.saturating_add(1);
         }
         Ok(at)
+    }
+
+    /// Expands one block; its entries are counted in the rows that end at `end`.
+    fn count_block(
+        &self,
+        out: &mut CoreRings,
+        descs: &[Desc],
+        end: usize,
+        arena: &mut Arena<'_>,
+        budget: &mut Budget,
+    ) -> Result<BlockRec, Error> {
+        descs.iter().try_for_each(|desc| self.check_ends(desc))?;
+        if let Some(end) = descs.last().and_then(|desc| self.kbin.block_end(desc)) {
+            check_semaphores(&self.queue, end.semaphore.map(U32::new).as_slice())?;
+            check_semaphores(&self.queue, end.remote_semaphores)?;
+        }
+        let start = end.saturating_sub(rows_of(&self.queue));
+        let rows = arena.slice_mut::<RingRec>(out.rings).and_then(|all| all.get_mut(start..end));
+        let rows = rows.ok_or_else(|| Error::internal(Stage::Plan, "ring rows"))?;
+        let mut counter = Counter { kbin: self.kbin, rows, placed: 0, budget, most: self.rules.entries };
+        let totals = expand_block(self.kbin, descs, self.queue.rings(), self.rules.arch, &mut counter)?;
+        out.placed = out.placed.saturating_add(counter.placed);
+        let block = self.block_record(descs, &totals);
+        if block.semaphore().is_some() {
+            (0..block.instances.get()).try_for_each(|instance| counter.bump(instance))?;
+        }
+        Ok(block)
     }
 
     fn block_record(&self, descs: &[Desc], totals: &BlockTotals) -> BlockRec {
@@ -240,24 +241,26 @@ impl Part<'_, '_> {
 
     /// Every end lies in its variable, and inputs and outputs only where they can be bound (I9, I10).
     fn check_ends(&self, desc: &Desc) -> Result<(), Error> {
-        for (var, off, extent) in extents(self.kbin, desc) {
-            let Some((low, end)) = extent else {
-                let name =
-                    super::vars::variable(self.kbin, var).map_or(&[][..], |record| self.kbin.name(record));
-                return Err(fault(StageCode::OutOfRange).name(name).numbers(off, 0));
-            };
-            let found = access(self.kbin, var, low, end.saturating_sub(low).max(1))?;
-            if let Access::Bound(_) = found {
-                let record = super::vars::variable(self.kbin, var)?;
-                if !is_io_ring(self.queue.record.ring_type) {
-                    return Err(fault(StageCode::IoInDataRing)
-                        .name(self.queue.name())
-                        .name2(self.kbin.name(record)));
-                }
-                let last = end.saturating_sub(1);
-                if template(var, last).is_none() {
-                    return Err(fault(StageCode::TemplateLimit).numbers(u64::from(var), last));
-                }
+        for ends in [self.kbin.to(desc).map_or(&[][..], slice::from_ref), self.kbin.from(desc)] {
+            ends.iter().try_for_each(|end| self.check_end(end))?;
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn check_end(&self, ap: &Ap) -> Result<(), Error> {
+        let var = ap.var_id.get();
+        let name = || self.kbin.mem_ref(var).map_or(&[][..], |record| self.kbin.name(record));
+        let Some((low, end)) = touched(self.kbin, ap) else {
+            return Err(fault(StageCode::OutOfRange).name(name()).numbers(ap.off.get(), 0));
+        };
+        if let Access::Bound(_) = access(self.kbin, var, low, end.saturating_sub(low).max(1))? {
+            if !is_io_ring(self.queue.record.ring_type) {
+                return Err(fault(StageCode::IoInDataRing).name(self.queue.name()).name2(name()));
+            }
+            let last = end.saturating_sub(1);
+            if template(var, last).is_none() {
+                return Err(fault(StageCode::TemplateLimit).numbers(u64::from(var), last));
             }
         }
         Ok(())

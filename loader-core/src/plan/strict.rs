@@ -32,12 +32,16 @@ pub(super) fn check_slots(
     notes: &Notes,
     arena: &Arena<'_>,
 ) -> Result<(), Error> {
-    let wanted =
-        |note: &SlotNote| note.core == core && matches!(note.kind, NoteKind::OPAQUE | NoteKind::APPROXIMATE);
-    let all = (0..notes.count).filter_map(|index| notes.get(arena, index));
-    let Some(first) = all.filter(wanted).min_by_key(|note| (note.engine, note.source.get())) else {
-        return Ok(());
-    };
+    let mut first: Option<SlotNote> = None;
+    for index in 0..notes.count {
+        let Some(note) = notes.get(arena, index) else { break };
+        let inexact = matches!(note.kind, NoteKind::OPAQUE | NoteKind::APPROXIMATE);
+        let place = |note: &SlotNote| (note.engine, note.source.get());
+        if note.core == core && inexact && first.is_none_or(|first| place(&note) < place(&first)) {
+            first = Some(note);
+        }
+    }
+    let Some(first) = first else { return Ok(()) };
     let (source, opcode) = (u64::from(first.source.get()), u64::from(first.opcode));
     let unknown = first.kind == NoteKind::OPAQUE && Why::new(first.id.get()) == Why::OPERAND;
     let error = if unknown {
@@ -67,7 +71,7 @@ pub(super) fn check_exact(
         let file = desc_of(kbin, block).and_then(|desc| kbin.block_file(desc));
         return Err(refused.name(name).subgraph(core).member_or(file));
     }
-    let tables = u64::try_from(table_count(kbin)).unwrap_or(u64::MAX);
+    let tables = table_count(kbin);
     if tables > 0 {
         let engine = if kbin.act_sets().next().is_some() { Engine::Act } else { Engine::Dve };
         let refused = fault(StageCode::ApproximateTable).numbers(tables, 0).subgraph(core);

@@ -10,6 +10,7 @@ mod slot;
 mod stream;
 
 pub(super) use pseudo::states_count;
+pub(super) use slot::trimmed;
 pub use slot::{Slot, displacement};
 pub use stream::{Counts, Stream};
 

@@ -7,7 +7,7 @@ use super::record::{
     Bind, BlockRec, DMem, FeatureMap, Feed, Image, InstrAddrs, Model, Opaque, RingRec, Tally, Target,
     TargetKind, VarPlace,
 };
-use super::translate::{Goal, Section};
+use super::translate::{Goal, Section, trimmed};
 use super::vars::{Access, access};
 use crate::arch::Engine;
 use crate::arena::{ArenaRef, Head, Record};
@@ -255,10 +255,7 @@ impl<'m> CoreView<'m> {
         };
         let all: &[Target] = self.array(self.model.targets);
         let mut found = equal_range(all, engine, kind, key).iter().filter(|target| match goal {
-            Goal::Function(name) => {
-                let own: &[u8] = self.array(target.name);
-                own.split(|&byte| byte == 0).next().unwrap_or(&[]) == name
-            }
+            Goal::Function(name) => trimmed(self.array(target.name)) == name,
             _ => true,
         });
         found.next().map(|target| target.slot.get())

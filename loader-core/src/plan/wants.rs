@@ -26,32 +26,43 @@ const MOST_FUNCTIONS: usize = 97;
 /// One block that is needed, and the bytes of the file that fill it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Need<'m> {
-    pub(super) want: Want<'static>,
+    pub(super) size: u64,
+    /// 0 or a power of two.
+    pub(super) align: u64,
+    pub(super) usage: Usage,
+    /// What it is ([`DMem::what`]), and which of these.
     pub(super) what: u32,
     pub(super) index: u32,
     pub(super) blob: Option<&'m Blob>,
+    /// What logs call it: a block that models share has a name of its own.
+    pub(super) called: u32,
+}
+
+impl Need<'_> {
+    /// What to ask a device for.
+    #[inline(never)]
+    pub(super) const fn want(&self) -> Want<'static> {
+        let &Need { size, align, usage, called, .. } = self;
+        Want { size, align, usage, tag: DMem::tag_of(called), contiguous: false }
+    }
 }
 
 /// What is done with each need.
-pub(super) type Take<'t, 'm> = dyn FnMut(&mut Arena<'m>, Need<'m>) -> Result<(), Error> + 't;
+pub(super) type Take<'t, 'm> = dyn FnMut(&mut Arena<'m>, &Need<'m>) -> Result<(), Error> + 't;
 
 /// What the walk reads.
 #[derive(Clone, Copy)]
-pub(super) struct Core<'m> {
-    pub(super) kbin: KbinView<'m>,
+pub(super) struct Core<'c, 'm> {
+    pub(super) kbin: &'c KbinView<'m>,
     pub(super) arch: Arch,
     pub(super) rings: ArenaRef,
     pub(super) images: ArenaRef,
     pub(super) has_blocks: bool,
-    pub(super) paging: Paging,
+    pub(super) paging: &'c Paging,
     pub(super) pages: u32,
     pub(super) local: u64,
-    pub(super) marks: Marks,
+    pub(super) marks: &'c Marks,
     pub(super) engine_block: u64,
-}
-
-const fn want(size: u64, align: u64, usage: Usage, what: u32) -> Want<'static> {
-    Want { size, align, usage, tag: DMem::tag_of(what), contiguous: false }
 }
 
 fn narrow(n: usize) -> u32 {
@@ -76,126 +87,132 @@ pub(super) fn locate(paging: &Paging, offset: u64, size: u64, pages: u32) -> Opt
     Some((u32::try_from(page).ok()?, within))
 }
 
-impl<'m> Core<'m> {
+/// The turns in which rings get their blocks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Data,
+    Io,
+    Others,
+}
+
+impl Turn {
+    const fn of(kind: RingType) -> Self {
+        match kind {
+            RingType::DATA => Self::Data,
+            kind if super::rings::is_io_ring(kind) => Self::Io,
+            _ => Self::Others,
+        }
+    }
+}
+
+impl<'m> Core<'_, 'm> {
     /// Variables and pointer cells, by id.
+    #[inline(never)]
     pub(super) fn variables(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
         for (id, var) in self.kbin.mem_refs().iter().enumerate() {
-            let (size, align) = (var.size.get(), var.alignment.get());
-            let own = |usage| want(size, align, usage, DMem::VARIABLE);
-            let (want, what) = match var.mr_type {
-                // An empty variable needs no memory.
-                MrType::BUFFER | MrType::TMP_BUF if size == 0 => continue,
-                MrType::BUFFER => (own(Usage::Weight), DMem::VARIABLE),
-                MrType::TMP_BUF => (own(Usage::ScratchpadNotShared), DMem::VARIABLE),
-                MrType::VIRTUAL_TMP_BUF if self.fits_page(var) || size == 0 => continue,
-                MrType::VIRTUAL_TMP_BUF => (own(Usage::ScratchpadNotShared), DMem::VARIABLE),
-                MrType::PTR => (want(POINTER_BYTES, 8, Usage::Generic, DMem::POINTER), DMem::POINTER),
-                _ => continue,
+            let mut need = Need {
+                size: var.size.get(),
+                align: var.alignment.get(),
+                usage: Usage::ScratchpadNotShared,
+                what: DMem::VARIABLE,
+                index: narrow(id),
+                blob: self.kbin.blob(var.buffer),
+                called: DMem::VARIABLE,
             };
-            take(arena, Need { want, what, index: narrow(id), blob: self.kbin.blob(var.buffer) })?;
+            match var.mr_type {
+                MrType::PTR => {
+                    (need.size, need.align, need.usage) = (POINTER_BYTES, 8, Usage::Generic);
+                    (need.what, need.called) = (DMem::POINTER, DMem::POINTER);
+                }
+                // An empty variable needs no memory.
+                _ if need.size == 0 => continue,
+                MrType::BUFFER => need.usage = Usage::Weight,
+                MrType::TMP_BUF => {}
+                MrType::VIRTUAL_TMP_BUF if !self.fits_page(var) => {}
+                _ => continue,
+            }
+            take(arena, &need)?;
         }
         Ok(())
     }
 
     fn fits_page(&self, var: &MemRef) -> bool {
         let Extra::Virtual(arm) = var.extra() else { return false };
-        let found = scratch_offset(&arm, &self.marks, self.local);
-        found.and_then(|(offset, _)| locate(&self.paging, offset, var.size.get(), self.pages)).is_some()
+        let found = scratch_offset(&arm, self.marks, self.local);
+        found.and_then(|(offset, _)| locate(self.paging, offset, var.size.get(), self.pages)).is_some()
     }
 
     /// Everything the build of the core makes.
+    #[inline(never)]
     pub(super) fn build(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
         if self.has_blocks {
-            let want = want(WORD, WORD, Usage::Generic, DMem::SEMAPHORE);
-            take(arena, Need { want, what: DMem::SEMAPHORE, index: 0, blob: None })?;
+            let (what, usage) = (DMem::SEMAPHORE, Usage::Generic);
+            take(arena, &Need { size: WORD, align: WORD, usage, what, index: 0, blob: None, called: what })?;
         }
-        self.rings_of(|kind| kind == RingType::DATA, arena, take)?;
-        self.rings_of(super::rings::is_io_ring, arena, take)?;
+        self.rings_of(Turn::Data, arena, take)?;
+        self.rings_of(Turn::Io, arena, take)?;
         self.tables(arena, take)?;
         self.libraries(arena, take)?;
         self.images(arena, take)?;
-        self.rings_of(|kind| kind != RingType::DATA && !super::rings::is_io_ring(kind), arena, take)
+        self.rings_of(Turn::Others, arena, take)
     }
 
-    fn rings_of(
-        &self,
-        class: impl Fn(RingType) -> bool,
-        arena: &mut Arena<'m>,
-        take: &mut Take<'_, 'm>,
-    ) -> Result<(), Error> {
-        let count = usize::try_from(self.rings.count()).unwrap_or(usize::MAX);
-        for queue in self.kbin.queues().filter(|queue| class(queue.record.ring_type)) {
-            let usage = ring_usage(queue.record.ring_type);
-            for row in 0..count {
-                let Some(ring) = arena.slice::<RingRec>(self.rings).and_then(|all| all.get(row)).copied()
-                else {
-                    return Err(Error::internal(Stage::Plan, "ring rows"));
-                };
+    #[inline(never)]
+    fn rings_of(&self, turn: Turn, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
+        for queue in self.kbin.queues().filter(|queue| Turn::of(queue.record.ring_type) == turn) {
+            for row in 0..self.rings.count() {
+                let ring = self.rings.nth::<RingRec>(row).and_then(|place| arena.get::<RingRec>(place));
+                let ring = ring.ok_or_else(|| Error::internal(Stage::Plan, "ring rows"))?;
                 if usize::from(ring.queue.get()) != queue.slot || ring.used.get() == 0 {
                     continue;
                 }
-                let size = u64::from(capacity(&ring)?).saturating_mul(ENTRY_BYTES);
-                take(
-                    arena,
-                    Need {
-                        want: want(size, 0, usage, DMem::RING),
-                        what: DMem::RING,
-                        index: narrow(row),
-                        blob: None,
-                    },
-                )?;
+                let size = u64::from(capacity(ring)?).saturating_mul(ENTRY_BYTES);
+                let (what, usage) = (DMem::RING, ring_usage(queue.record.ring_type));
+                take(arena, &Need { size, align: 0, usage, what, index: row, blob: None, called: what })?;
             }
         }
         Ok(())
     }
 
     /// Activation tables set by set, then the DVE tables (R37).
+    #[inline(never)]
     fn tables(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
-        let table = |blob: Option<&'m Blob>, what, index: usize| {
-            let blob = blob.filter(|blob| blob.len.get() > 0)?;
-            let want = want(blob.len.get(), TABLE_ALIGN, Usage::ActTable, what);
-            Some(Need { want, what, index: narrow(index), blob: Some(blob) })
-        };
-        for (index, set) in self.kbin.act_sets().enumerate() {
-            let first = index.saturating_mul(2);
-            let bkt = table(set.bkt, DMem::ACT_TABLE, first);
-            let ctl = table(set.ctl, DMem::ACT_TABLE, first.saturating_add(1));
-            for need in [bkt, ctl].into_iter().flatten() {
-                take(arena, need)?;
-            }
-        }
-        let Some(dve) = self.kbin.dve() else { return Ok(()) };
-        let tables = [dve.opcode, dve.control_fast, dve.control_slow, dve.datapath];
-        for (index, blob) in tables.into_iter().enumerate() {
-            if let Some(need) = table(blob, DMem::DVE_TABLE, index) {
-                take(arena, need)?;
-            }
-        }
-        Ok(())
+        each_table(self.kbin, &mut |what, index, blob| {
+            let (size, usage) = (blob.len.get(), Usage::ActTable);
+            take(
+                arena,
+                &Need { size, align: TABLE_ALIGN, usage, what, index, blob: Some(blob), called: what },
+            )
+        })
     }
 
     /// Microcode libraries, on arch 2 (staging.md §3.3, B12).
+    #[inline(never)]
     fn libraries(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
         if self.arch != Arch::Sunda {
             return Ok(());
         }
-        let count = self.kbin.ucode_libs().count();
-        let wide = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
-        if count > MOST_LIBRARIES {
-            let many = Error::new(Stage::Plan, StageCode::TooManyLibraries);
-            return Err(many.numbers(wide(count), wide(MOST_LIBRARIES)));
+        let (mut count, mut functions) = (0usize, 0usize);
+        for library in self.kbin.ucode_libs() {
+            count = count.saturating_add(1);
+            functions = functions.saturating_add(library.functions.len());
         }
-        let functions =
-            self.kbin.ucode_libs().fold(0, |sum: usize, library| sum.saturating_add(library.functions.len()));
-        if functions > MOST_FUNCTIONS {
-            let many = Error::new(Stage::Plan, StageCode::TooManyFunctions);
-            return Err(many.numbers(wide(functions), wide(MOST_FUNCTIONS)));
+        let most = [
+            (StageCode::TooManyLibraries, count, MOST_LIBRARIES),
+            (StageCode::TooManyFunctions, functions, MOST_FUNCTIONS),
+        ];
+        for (code, found, most) in most {
+            if found > most {
+                let wide = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
+                return Err(Error::new(Stage::Plan, code).numbers(wide(found), wide(most)));
+            }
         }
-        let held = if shares_library(&self.kbin) { DMem::SHARED_UCODE } else { DMem::UCODE };
+        let called = if shares_library(self.kbin) { DMem::SHARED_UCODE } else { DMem::UCODE };
         for (index, library) in self.kbin.ucode_libs().enumerate() {
             let Some(blob) = library.content.filter(has_file) else { continue };
-            let want = want(blob.len.get(), 0, Usage::UcodeLib, held);
-            take(arena, Need { want, what: DMem::UCODE, index: narrow(index), blob: Some(blob) })?;
+            let (size, what, usage) = (blob.len.get(), DMem::UCODE, Usage::UcodeLib);
+            let index = narrow(index);
+            take(arena, &Need { size, align: 0, usage, what, index, blob: Some(blob), called })?;
         }
         Ok(())
     }
@@ -203,22 +220,36 @@ impl<'m> Core<'m> {
     fn images(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
         let align = self.engine_block.max(IMAGE_ALIGN);
         for engine in Engine::ALL {
-            let image = arena.slice::<Image>(self.images).and_then(|all| all.get(engine.index()));
+            let index = engine.number();
+            let image = self.images.nth::<Image>(index).and_then(|place| arena.get::<Image>(place));
             let size = image.map_or(0, Image::slots).saturating_mul(64);
-            let usage = image_usage(engine);
+            let (what, usage) = (DMem::IMAGE, image_usage(engine));
             let blob = self.kbin.engine(engine).and_then(|engine| engine.blob);
-            take(
-                arena,
-                Need {
-                    want: want(size, align, usage, DMem::IMAGE),
-                    what: DMem::IMAGE,
-                    index: engine.number(),
-                    blob,
-                },
-            )?;
+            take(arena, &Need { size, align, usage, what, index, blob, called: what })?;
         }
         Ok(())
     }
+}
+
+/// Activation and DVE tables with bytes, in the order of their blocks: what they are, which of these, their bytes.
+fn each_table<'m>(
+    kbin: &KbinView<'m>,
+    action: &mut dyn FnMut(u32, u32, &'m Blob) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut of = |what, index, blob: Option<&'m Blob>| match blob.filter(|blob| blob.len.get() > 0) {
+        Some(blob) => action(what, index, blob),
+        None => Ok(()),
+    };
+    let mut index = 0u32;
+    for set in kbin.act_sets() {
+        for blob in [set.bkt, set.ctl] {
+            of(DMem::ACT_TABLE, index, blob)?;
+            index = index.saturating_add(1);
+        }
+    }
+    let Some(dve) = kbin.dve() else { return Ok(()) };
+    let tables = [dve.opcode, dve.control_fast, dve.control_slow, dve.datapath];
+    (0..).zip(tables).try_for_each(|(index, blob)| of(DMem::DVE_TABLE, index, blob))
 }
 
 /// A library whose bytes are in the file and not the host's.
@@ -240,12 +271,13 @@ pub(super) fn shared_library<'m>(kbin: &KbinView<'m>) -> Option<&'m Blob> {
 }
 
 /// Activation and DVE tables with bytes: placed, but without table rings (R37).
-pub(super) fn table_count(kbin: &KbinView<'_>) -> usize {
-    let has_bytes = |blob: &Option<&Blob>| blob.is_some_and(|blob| blob.len.get() > 0);
-    let act = kbin.act_sets().flat_map(|set| [set.bkt, set.ctl]).filter(has_bytes).count();
-    let dve =
-        kbin.dve().map_or([None; 4], |dve| [dve.opcode, dve.control_fast, dve.control_slow, dve.datapath]);
-    act.saturating_add(dve.iter().filter(|blob| has_bytes(blob)).count())
+pub(super) fn table_count(kbin: &KbinView<'_>) -> u64 {
+    let mut count = 0u64;
+    let counted = each_table(kbin, &mut |_, _, _| {
+        count = count.saturating_add(1);
+        Ok(())
+    });
+    counted.map_or(0, |()| count)
 }
 
 /// Capacity of a ring with entries.

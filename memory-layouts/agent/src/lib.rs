@@ -17,6 +17,8 @@
 mod load;
 mod report;
 pub mod stages;
+mod text;
 
 pub use load::{Buffers, Loaded, Options, Peaks, Refused, load};
 pub use report::{Verdict, digest_of, print};
+pub use text::Text;

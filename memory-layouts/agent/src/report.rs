@@ -1,30 +1,55 @@
 //! What a load says, line by line.
 
 use crate::load::{Loaded, Refused};
-use core::fmt::{self, Write};
+use crate::text::Text;
+use core::fmt;
 use loader_core::arch::Engine;
 use loader_core::container::{Algorithm, Hasher};
+use loader_core::error::{At, Error};
 use loader_core::plan::CoreView;
 
 /// The verdict on one core, as one line.
 #[derive(Clone, Copy, Debug)]
 pub struct Verdict<'m>(pub CoreView<'m>);
 
-impl fmt::Display for Verdict<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Verdict<'_> {
+    /// The line, without its end.
+    #[inline(never)]
+    pub fn write(&self, out: &mut Text<'_>) {
         let core = &self.0;
         let mut sums = [0u32; 4];
         for (image, _) in Engine::ALL.into_iter().filter_map(|engine| core.image(engine)) {
-            let counts = [image.main.get(), image.patched.get(), image.bound.get(), image.opaque.get()];
+            let counts = [image.main, image.patched, image.bound, image.opaque];
             for (sum, count) in sums.iter_mut().zip(counts) {
-                *sum = sum.saturating_add(count);
+                *sum = sum.saturating_add(count.get());
             }
         }
-        let [slots, patched, bound, opaque] = sums;
-        write!(f, "core {} {}: ready, ", core.core().0, core.kbin.subgraph_name().escape_ascii())?;
-        write!(f, "{} blocks, {slots} slots, {patched} patched, ", core.allocations().len())?;
-        let approximate = core.tally().approximate.get();
-        write!(f, "{bound} bound, {opaque} opaque, {approximate} approximate")
+        out.text("core ")
+            .number(core.core().0)
+            .text(" ")
+            .escaped(core.kbin.subgraph_name())
+            .text(": ready, ");
+        out.count(core.allocations().len()).text(" blocks, ");
+        for (sum, what) in sums.into_iter().zip([" slots, ", " patched, ", " bound, ", " opaque, "]) {
+            out.number(sum).text(what);
+        }
+        out.number(core.tally().approximate.get()).text(" approximate");
+    }
+}
+
+/// Shows on a host what an image writes.
+fn shown(f: &mut fmt::Formatter<'_>, write: impl FnOnce(&mut Text<'_>)) -> fmt::Result {
+    let mut outcome = Ok(());
+    write(&mut Text::new(&mut |piece: &[u8]| {
+        let piece = core::str::from_utf8(piece).unwrap_or("?");
+        outcome = outcome.and_then(|()| f.write_str(piece));
+    }));
+    outcome
+}
+
+impl fmt::Display for Verdict<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        shown(f, |out| self.write(out))
     }
 }
 
@@ -38,26 +63,69 @@ pub fn digest_of<D>(loaded: &Loaded<'_, '_, D>) -> [u8; 16] {
 }
 
 /// Prints a load: one line per core, then the kbins' digest and what was used.
-///
-/// # Errors
-/// The writer's.
 #[inline(never)]
-pub fn print<D>(out: &mut impl Write, loaded: &Loaded<'_, '_, D>) -> fmt::Result {
+pub fn print<D>(out: &mut Text<'_>, loaded: &Loaded<'_, '_, D>) {
     for core in loaded.plan.cores() {
-        writeln!(out, "{}", Verdict(core))?;
+        Verdict(core).write(out);
+        out.text("\n");
     }
-    write!(out, "kbins {} bytes, md5 ", loaded.kbin_bytes)?;
+    out.text("kbins ").count(loaded.kbin_bytes).text(" bytes, md5 ");
     for byte in digest_of(loaded) {
-        write!(out, "{byte:02x}")?;
+        out.digits(u64::from(byte), 16, 2);
     }
-    let (peaks, passes) = (loaded.peaks, loaded.passes);
-    writeln!(out, "\nmembers {}, arena {}, passes {passes}", peaks.members, peaks.arena)
+    out.text("\nmembers ").count(loaded.peaks.members).text(", arena ").count(loaded.peaks.arena);
+    out.text(", passes ").number(loaded.passes).text("\n");
 }
 
-/// The refusal, as one line without the remedy, which takes memory for text; where an arena ran out, also how large it must be for the step that failed.
+impl Refused {
+    /// The refusal, as one line without words, which take memory for text: the code, what the words would name, and the
+    /// place. Where an arena ran out, also how large it must be for the step that failed.
+    #[inline(never)]
+    pub fn write(&self, out: &mut Text<'_>) {
+        out.text("refused, status ").number(self.error.status().number()).text(": ");
+        brief(&self.error, self.member.as_bytes(), out);
+        if self.least > 0 {
+            out.text(" (that arena must have ").count(self.least).text(" bytes)");
+        }
+    }
+}
+
+/// The refusal, as one line without the remedy; where an arena ran out, also how large it must be for the step that failed.
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "refused, status {}: {}", self.error.status().number(), self.error.in_brief(self))?;
         if self.least > 0 { write!(f, " (that arena must have {} bytes)", self.least) } else { Ok(()) }
     }
+}
+
+/// `E361 sg01/SP0.bin a=2 (sg01/SP0.json, byte 0, subgraph 1)`: a name that a part lacks, or a number that is 0, is left out.
+fn brief(error: &Error, member: &[u8], out: &mut Text<'_>) {
+    let (id, At { member: within, offset, element, subgraph, a, b, c, name, name2 }) =
+        (error.id(), error.at());
+    out.name(&[u8::try_from(id.letter).unwrap_or(b'?')]).digits(u64::from(id.number), 10, 3);
+    for (name, cut) in [(name.as_bytes(), name.is_cut()), (name2.as_bytes(), name2.is_cut())] {
+        out.text(if name.is_empty() { "" } else { " " }).name(name).text(if cut { "…" } else { "" });
+    }
+    for (key, number) in [(" a=", a), (" b=", b), (" c=", c)] {
+        if number != 0 {
+            out.text(key).number(number);
+        }
+    }
+    out.text(" (");
+    match within {
+        Some(_) if !member.is_empty() => out.escaped(member),
+        Some(id) => out.text("member ").number(id.0),
+        None => out.text(error.stage().name()),
+    };
+    let places = [
+        (", byte ", offset),
+        (", element ", element.map(u64::from)),
+        (", subgraph ", subgraph.map(u64::from)),
+    ];
+    for (what, place) in places {
+        if let Some(place) = place {
+            out.text(what).number(place);
+        }
+    }
+    out.text(")");
 }

@@ -11,15 +11,13 @@ pub use system::exit;
 use crate::{layout, memory, stack};
 use arguments::{Arguments, Target};
 use core::cell::Cell;
-use core::fmt::Write;
 use file::File;
 use loader_core::arch::Arch;
 use loader_core::device::Device;
 use loader_core::error::{Error, Stage, Status};
-use neffload_agent::{Options, Refused, load, print};
+use neffload_agent::{Options, Refused, Text, load, print};
 use neuron_drivers::neuron::{Bare, LocalNeuron, Options as DeviceOptions, Paths};
-use neuron_drivers::sim::{Config, Content, Fixed, LocalSim};
-use system::Out;
+use neuron_drivers::sim::{Config, Content, Plain, PlainSim};
 
 /// Exit status of wrong usage and of a file that cannot be opened.
 const USAGE: i32 = 2;
@@ -30,21 +28,29 @@ fn main(arguments: &[*const u8]) -> i32 {
     // SAFETY: the kernel gives a new process a stack of megabytes, and nothing below this frame is in use.
     let painted = unsafe { stack::paint(2 * layout::IMAGE_STACK) };
     let status = run(arguments);
-    let _ = writeln!(Out(1), "stack {} of {}", painted.used(), layout::IMAGE_STACK);
+    say(1, |out| {
+        out.text("stack ").count(painted.used()).text(" of ").count(layout::IMAGE_STACK).text("\n");
+    });
     status
+}
+
+/// Writes to a descriptor. What it does not take is lost.
+fn say(fd: i32, write: impl FnOnce(&mut Text<'_>)) {
+    write(&mut Text::new(&mut |piece: &[u8]| system::write(fd, piece)));
 }
 
 #[inline(never)]
 fn run(arguments: &[*const u8]) -> i32 {
     let Some(arguments) = Arguments::read(arguments) else {
-        let _ =
-            Out(2).write_str("usage: IMAGE FILE [--device sim|/dev/neuronN] [--core N] [--allow-opaque]\n");
+        system::write(2, b"usage: IMAGE FILE [--device sim|/dev/neuronN] [--core N] [--allow-opaque]\n");
         return USAGE;
     };
     let mut file = match File::open(arguments.file) {
         Ok(file) => file,
         Err(errno) => {
-            let _ = writeln!(Out(2), "the file cannot be opened: errno {errno}");
+            say(2, |out| {
+                out.text("the file cannot be opened: errno ").number(errno.unsigned_abs()).text("\n");
+            });
             return USAGE;
         }
     };
@@ -54,7 +60,10 @@ fn run(arguments: &[*const u8]) -> i32 {
     match &load_onto(arguments.target, &mut file, &options) {
         Ok(()) => 0,
         Err(refused) => {
-            let _ = writeln!(Out(1), "{refused}");
+            say(1, |out| {
+                refused.write(out);
+                out.text("\n");
+            });
             exit_status(refused.error.status())
         }
     }
@@ -72,13 +81,17 @@ fn load_onto(target: Target, file: &mut File, options: &Options) -> Result<(), R
     let memory::Taken { mut buffers, devices } = taken;
     let simulated = Cell::new(None);
     load(file, &mut buffers, options, |arch| open(target, arch, devices, &simulated), |loaded| {
-        let _ = print(&mut Out(1), loaded);
-        let arch = loaded.device.arch();
-        let _ = match (target, simulated.get()) {
-            (Target::Real(index), _) => writeln!(Out(1), "device /dev/neuron{index} {arch}"),
-            (_, Some(hash)) => writeln!(Out(1), "device sim {arch}, hash {:#018x}", hash.hash()),
-            (Target::Simulated, None) => Ok(()),
-        };
+        say(1, |out| {
+            print(out, loaded);
+            let arch = loaded.device.arch().name();
+            match (target, simulated.get()) {
+                (Target::Real(index), _) => {
+                    out.text("device /dev/neuron").number(index).text(" ").text(arch).text("\n");
+                }
+                (_, Some(device)) => crate::hashed(out, arch, device.hash()),
+                (Target::Simulated, None) => {}
+            }
+        });
     })
 }
 
@@ -88,14 +101,14 @@ fn open(
     target: Target,
     arch: Arch,
     devices: memory::Devices,
-    simulated: &Cell<Option<&'static LocalSim<'static>>>,
+    simulated: &Cell<Option<&'static PlainSim<'static>>>,
 ) -> Result<&'static dyn Device, Error> {
     match target {
         Target::Simulated => {
             let flat = Config::flat(arch);
             let config = Config { cores: 8, content: Content::Digest, profile: layout::profile(), ..flat };
-            let storage = Fixed::new(devices.slots, &mut [], &mut []);
-            let device: &LocalSim<'_> = devices.simulated.write(LocalSim::new(config, storage));
+            let storage = Plain::new(devices.slots);
+            let device: &PlainSim<'_> = devices.simulated.write(PlainSim::new(config, storage));
             simulated.set(Some(device));
             Ok(device)
         }

@@ -15,3 +15,8 @@ mod stack;
 mod cortex_m;
 #[cfg(target_os = "linux")]
 mod linux;
+
+/// The line about the simulated device.
+fn hashed(out: &mut neffload_agent::Text<'_>, arch: &str, hash: u64) {
+    out.text("device sim ").text(arch).text(", hash 0x").digits(hash, 16, 16).text("\n");
+}

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use loader_core::container::{Extent, Layer};
 use loader_core::plan::pages::Page;
 use neffload_agent::Buffers;
-use neuron_drivers::sim::{LocalSim, Slot};
+use neuron_drivers::sim::{PlainSim, Slot};
 
 /// What the load needs, apart from arenas and devices: this is what `image.most_static` bounds.
 pub struct Working {
@@ -52,7 +52,7 @@ impl<T> Once<T> {
 static MEMBERS: Once<[u8; layout::MEMORY_MEMBERS]> = Once::new([0; layout::MEMORY_MEMBERS]);
 static ARENA: Once<[u8; layout::MEMORY_ARENA]> = Once::new([0; layout::MEMORY_ARENA]);
 static SIMULATED: Once<MaybeUninit<[Slot; layout::DEVICE_BLOCKS]>> = Once::new(MaybeUninit::zeroed());
-static SIMULATED_STATE: Once<MaybeUninit<LocalSim<'static>>> = Once::new(MaybeUninit::zeroed());
+static SIMULATED_STATE: Once<MaybeUninit<PlainSim<'static>>> = Once::new(MaybeUninit::zeroed());
 static WORKING: Once<Working> = Once::new(Working {
     input: [0; layout::MEMORY_INPUT],
     layers: MaybeUninit::zeroed(),
@@ -98,7 +98,7 @@ pub struct Taken {
 /// Memory of the devices. They stand in it while they are used: no frame of the stack should hold one.
 pub struct Devices {
     /// The simulated one.
-    pub simulated: &'static mut MaybeUninit<LocalSim<'static>>,
+    pub simulated: &'static mut MaybeUninit<PlainSim<'static>>,
     /// Room for its blocks.
     pub slots: &'static mut [Slot],
     /// The real one.

@@ -4,6 +4,7 @@ use super::hash;
 use super::{Entry, MemberTable, NOT_STORED, entry_at};
 use crate::arena::{Arena, ArenaFull, Tail, TailRef};
 use crate::error::{ContainerCode, Error, Notes, Stage};
+use crate::layout::SMALL;
 use core::mem::size_of;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U32, U64};
@@ -106,7 +107,9 @@ impl Builder {
         let names = collect(&entries, self.last, arena, count).map_err(full)?;
         let live = sort_and_drop_replaced(&entries, arena, names, count, notes);
         let (ids, sorted) = number(arena, names, live).map_err(full)?;
-        let hashed = hash_names(&entries, arena, ids, live, slots).map_err(full)?;
+        // Where small code goes before speed, the sorted array serves for lookups. The room is asked for all the same.
+        let hashed =
+            if SMALL { None } else { hash_names(&entries, arena, ids, live, slots).map_err(full)? };
         let tail = arena.seal_tail();
         Ok(MemberTable {
             entries: Some(entries),
@@ -169,13 +172,18 @@ fn sort_and_drop_replaced(
     live
 }
 
+/// Element `at` of an array of places.
+#[inline(never)]
+fn place_at(arena: &Arena<'_>, array: TailRef, count: usize, at: usize) -> TailRef {
+    arena.tail_slice::<TailRef>(array, count).and_then(|all| all.get(at)).copied().unwrap_or(TailRef::NULL)
+}
+
 /// Numbers the members in archive order. Returns their places by id, and their ids by name.
 fn number(arena: &mut Arena<'_>, names: TailRef, live: usize) -> Result<(TailRef, TailRef), ArenaFull> {
     let ids = arena.alloc_tail::<TailRef>(live)?;
     for at in 0..live {
-        let place = arena.tail_slice::<TailRef>(names, live).and_then(|all| all.get(at)).copied();
-        let slot = arena.tail_slice_mut::<TailRef>(ids, live).and_then(|all| all.get_mut(at));
-        if let (Some(place), Some(slot)) = (place, slot) {
+        let place = place_at(arena, names, live, at);
+        if let Some(slot) = arena.tail_slice_mut::<TailRef>(ids, live).and_then(|all| all.get_mut(at)) {
             *slot = place;
         }
     }
@@ -184,8 +192,7 @@ fn number(arena: &mut Arena<'_>, names: TailRef, live: usize) -> Result<(TailRef
     }
     let sorted = arena.alloc_tail::<U32>(live)?;
     for at in 0..live {
-        let place =
-            arena.tail_slice::<TailRef>(names, live).and_then(|all| all.get(at)).map_or(0, |r| r.0.get());
+        let place = place_at(arena, names, live, at).0.get();
         let by_id = arena.tail_slice::<TailRef>(ids, live).unwrap_or(&[]);
         let id = by_id.binary_search_by_key(&place, |place| place.0.get()).unwrap_or(0);
         if let Some(slot) = arena.tail_slice_mut::<U32>(sorted, live).and_then(|all| all.get_mut(at)) {

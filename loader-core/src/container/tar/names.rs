@@ -86,7 +86,7 @@ impl<'w> Names<'w> {
     pub(super) fn choose_pax(&mut self, binary: bool) -> Result<(), Error> {
         let from = [From::Sparse, From::Path].into_iter().find(|&from| !self.whole(from).is_empty());
         let Some(from) = from else { return Ok(()) };
-        if !binary && core::str::from_utf8(self.whole(from)).is_err() {
+        if !binary && !crate::bytes::is_utf8(self.whole(from)) {
             return Err(refuse(ContainerCode::PaxUtf8).name(self.whole(from)));
         }
         self.chosen = Some(from);

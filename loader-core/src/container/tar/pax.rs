@@ -22,75 +22,73 @@ const TIME: u64 = 128;
 /// Bytes of a key that are kept; all known keys are shorter.
 const KEY: usize = 24;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
-    Path,
-    SparseName,
-    LinkPath,
-    Size,
-    RealSize,
-    SparseSize,
-    SchilyRealSize,
-    Major,
-    Minor,
-    Blocks,
-    Offset,
-    Bytes,
-    Map,
-    Charset,
-    Time,
-    /// A number without effect on the table.
-    Number,
-    Other,
-}
-
 words! {
     /// Keys of records.
-    Word {
+    Key {
         Path = b"path",
-        Linkpath = b"linkpath",
+        LinkPath = b"linkpath",
         Size = b"size",
-        Hdrcharset = b"hdrcharset",
-        Uid = b"uid",
-        Gid = b"gid",
-        SCHILYDev = b"SCHILY.dev",
-        SCHILYIno = b"SCHILY.ino",
-        SCHILYNlink = b"SCHILY.nlink",
-        Mtime = b"mtime",
-        Atime = b"atime",
-        Ctime = b"ctime",
-        SCHILYRealsize = b"SCHILY.realsize",
-        GNUSparseName = b"GNU.sparse.name",
-        GNUSparseRealsize = b"GNU.sparse.realsize",
-        GNUSparseSize = b"GNU.sparse.size",
-        GNUSparseMajor = b"GNU.sparse.major",
-        GNUSparseMinor = b"GNU.sparse.minor",
-        GNUSparseNumblocks = b"GNU.sparse.numblocks",
-        GNUSparseOffset = b"GNU.sparse.offset",
-        GNUSparseNumbytes = b"GNU.sparse.numbytes",
-        GNUSparseMap = b"GNU.sparse.map",
+        Charset = b"hdrcharset",
+        UserId = b"uid",
+        GroupId = b"gid",
+        SchilyDevice = b"SCHILY.dev",
+        SchilyInode = b"SCHILY.ino",
+        SchilyLinks = b"SCHILY.nlink",
+        Modified = b"mtime",
+        Accessed = b"atime",
+        Changed = b"ctime",
+        SchilyRealSize = b"SCHILY.realsize",
+        SparseName = b"GNU.sparse.name",
+        RealSize = b"GNU.sparse.realsize",
+        SparseSize = b"GNU.sparse.size",
+        Major = b"GNU.sparse.major",
+        Minor = b"GNU.sparse.minor",
+        Blocks = b"GNU.sparse.numblocks",
+        Offset = b"GNU.sparse.offset",
+        Bytes = b"GNU.sparse.numbytes",
+        Map = b"GNU.sparse.map",
     }
 }
 
-fn key(name: &[u8]) -> Key {
-    match Word::of(name) {
-        Word::Path => Key::Path,
-        Word::Linkpath => Key::LinkPath,
-        Word::Size => Key::Size,
-        Word::Hdrcharset => Key::Charset,
-        Word::Uid | Word::Gid | Word::SCHILYDev | Word::SCHILYIno | Word::SCHILYNlink => Key::Number,
-        Word::Mtime | Word::Atime | Word::Ctime => Key::Time,
-        Word::SCHILYRealsize => Key::SchilyRealSize,
-        Word::GNUSparseName => Key::SparseName,
-        Word::GNUSparseRealsize => Key::RealSize,
-        Word::GNUSparseSize => Key::SparseSize,
-        Word::GNUSparseMajor => Key::Major,
-        Word::GNUSparseMinor => Key::Minor,
-        Word::GNUSparseNumblocks => Key::Blocks,
-        Word::GNUSparseOffset => Key::Offset,
-        Word::GNUSparseNumbytes => Key::Bytes,
-        Word::GNUSparseMap => Key::Map,
-        _ => Key::Other,
+words! {
+    /// Character sets of names.
+    Charset {
+        Binary = b"BINARY",
+        Utf8 = b"ISO-IR 10646 2000 UTF-8",
+    }
+}
+
+/// What kind of value a key has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Value {
+    Name,
+    Number,
+    Time,
+    Charset,
+    Map,
+    /// Not looked at.
+    Ignored,
+}
+
+impl Key {
+    const fn value(self) -> Value {
+        match self {
+            Self::Path | Self::SparseName | Self::LinkPath => Value::Name,
+            Self::Modified | Self::Accessed | Self::Changed => Value::Time,
+            Self::Charset => Value::Charset,
+            Self::Map => Value::Map,
+            Self::Blocks | Self::Other => Value::Ignored,
+            _ => Value::Number,
+        }
+    }
+
+    /// Whose name it gives.
+    const fn name(self) -> Option<From> {
+        match self {
+            Self::Path => Some(From::Path),
+            Self::SparseName => Some(From::Sparse),
+            _ => None,
+        }
     }
 }
 
@@ -230,24 +228,24 @@ impl Records {
         let room = self.length.checked_sub(equals.saturating_add(2));
         let length = room.ok_or_else(|| refuse(ContainerCode::PaxLine))?;
         let key_len = usize::try_from(equals.saturating_sub(self.prefix)).unwrap_or(usize::MAX);
-        self.key = self.name.get(..key_len).map_or(Key::Other, key);
+        self.key = self.name.get(..key_len).map_or(Key::Other, Key::of);
         // A key of exactly `GNU.sparse`, or one below it, makes the member sparse.
         let known = self.name.get(..key_len.min(KEY)).unwrap_or(&[]);
         if known == b"GNU.sparse" || known.starts_with(b"GNU.sparse.") {
             special.attributes.sparse = true;
         }
-        let too_long = |limit: u64, code| if length > limit { Err(refuse(code)) } else { Ok(()) };
-        match self.key {
-            Key::Path | Key::SparseName | Key::LinkPath => too_long(NAME, ContainerCode::PaxNameLong)?,
-            Key::Time => too_long(TIME, ContainerCode::PaxTime)?,
-            Key::Charset => too_long(TIME, ContainerCode::PaxCharset)?,
-            Key::Map | Key::Other | Key::Blocks => {}
-            _ => too_long(NUMBER, ContainerCode::PaxNumberLong)?,
+        let (limit, code) = match self.key.value() {
+            Value::Name => (NAME, ContainerCode::PaxNameLong),
+            Value::Time => (TIME, ContainerCode::PaxTime),
+            Value::Charset => (TIME, ContainerCode::PaxCharset),
+            Value::Number => (NUMBER, ContainerCode::PaxNumberLong),
+            Value::Map | Value::Ignored => (u64::MAX, ContainerCode::PaxLine),
+        };
+        if length > limit {
+            return Err(refuse(code));
         }
-        match self.key {
-            Key::Path => special.names.begin(From::Path, length)?,
-            Key::SparseName => special.names.begin(From::Sparse, length)?,
-            _ => {}
+        if let Some(from) = self.key.name() {
+            special.names.begin(from, length)?;
         }
         self.value_len = 0;
         self.map = CommaList::default();
@@ -256,12 +254,15 @@ impl Records {
     }
 
     fn value(&mut self, bytes: &[u8], special: &mut Special<'_>) -> Result<(), Error> {
-        match self.key {
-            Key::Path => special.names.push(From::Path, bytes),
-            Key::SparseName => special.names.push(From::Sparse, bytes),
-            Key::Map => self.map.feed(bytes, &mut special.extents)?,
-            Key::Other | Key::LinkPath | Key::Blocks => {}
-            _ => {
+        match self.key.value() {
+            Value::Name => {
+                if let Some(from) = self.key.name() {
+                    special.names.push(from, bytes);
+                }
+            }
+            Value::Map => self.map.feed(bytes, &mut special.extents)?,
+            Value::Ignored => {}
+            Value::Number | Value::Time | Value::Charset => {
                 for (slot, &byte) in self.value.iter_mut().skip(self.value_len).zip(bytes) {
                     *slot = byte;
                 }
@@ -284,30 +285,29 @@ impl Records {
 }
 
 /// A number that counts something: not negative, not saturated.
-fn count(value: &[u8]) -> Result<i64, Error> {
+fn count(value: &[u8], code: ContainerCode) -> Result<i64, Error> {
     let number = number::text(value, 10);
-    if (0..i64::MAX).contains(&number) { Ok(number) } else { Err(refuse(ContainerCode::PaxNumber)) }
+    if (0..i64::MAX).contains(&number) { Ok(number) } else { Err(refuse(code)) }
 }
 
 fn apply(key: Key, value: &[u8], map: &mut CommaList, special: &mut Special<'_>) -> Result<(), Error> {
     let Special { attributes, sticky, extents, .. } = special;
+    let number = match key.value() {
+        Value::Number => count(value, ContainerCode::PaxNumber)?,
+        Value::Time => count(value, ContainerCode::PaxTime)?,
+        _ => 0,
+    };
     match key {
-        Key::Size => attributes.size = Some(count(value)?),
-        Key::RealSize => attributes.realsize = Some(count(value)?),
-        Key::SparseSize => attributes.sparse_size = Some(count(value)?),
-        Key::SchilyRealSize => attributes.schily_realsize = Some(count(value)?),
-        Key::Major => sticky.major = count(value)?,
-        Key::Minor => sticky.minor = count(value)?,
-        Key::Number => {
-            count(value)?;
-        }
-        Key::Time => {
-            count(value).map_err(|_| refuse(ContainerCode::PaxTime))?;
-        }
-        Key::Charset => match value {
-            b"BINARY" => attributes.binary = true,
-            b"ISO-IR 10646 2000 UTF-8" => attributes.binary = false,
-            _ => return Err(refuse(ContainerCode::PaxCharset)),
+        Key::Size => attributes.size = Some(number),
+        Key::RealSize => attributes.realsize = Some(number),
+        Key::SparseSize => attributes.sparse_size = Some(number),
+        Key::SchilyRealSize => attributes.schily_realsize = Some(number),
+        Key::Major => sticky.major = number,
+        Key::Minor => sticky.minor = number,
+        Key::Charset => match Charset::of(value) {
+            Charset::Binary => attributes.binary = true,
+            Charset::Utf8 => attributes.binary = false,
+            Charset::Other => return Err(refuse(ContainerCode::PaxCharset)),
         },
         Key::Blocks => {
             (sticky.offset, sticky.numbytes) = (-1, -1);
@@ -315,7 +315,7 @@ fn apply(key: Key, value: &[u8], map: &mut CommaList, special: &mut Special<'_>)
         }
         Key::Offset | Key::Bytes => {
             let slot = if key == Key::Offset { &mut sticky.offset } else { &mut sticky.numbytes };
-            *slot = count(value)?;
+            *slot = number;
             if sticky.offset >= 0 && sticky.numbytes >= 0 {
                 extents.push(sticky.offset, sticky.numbytes)?;
                 (sticky.offset, sticky.numbytes) = (-1, -1);
@@ -325,7 +325,7 @@ fn apply(key: Key, value: &[u8], map: &mut CommaList, special: &mut Special<'_>)
             map.number(extents)?;
             (sticky.major, sticky.minor) = (0, 1);
         }
-        Key::Path | Key::SparseName | Key::LinkPath | Key::Other => {}
+        _ => {}
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ impl Work<'_, '_, '_> {
         let changes =
             |note: &SlotNote| u32::from(note.engine) == engine.number() && change_of(note).is_some();
         let regions = [image.preamble.get(), image.postamble.get()];
-        let count = self.count(changes)?.saturating_add(regions.iter().filter(|&&slots| slots > 0).count());
+        let count = self.count(&changes)?.saturating_add(regions.iter().filter(|&&slots| slots > 0).count());
         if count > usize::try_from(self.most_patches).unwrap_or(usize::MAX) {
             image.positions_lost = 1.into();
             return put(self.arena, self.out.images, engine.index(), image);
@@ -33,7 +33,7 @@ impl Work<'_, '_, '_> {
                 list.add(self.arena, end_of_main, region, PatchSection::POSTAMBLE)?;
             }
             let of_section = |note: &SlotNote| changes(note) && note.section() == section;
-            self.each(of_section, |work, note| {
+            self.each(&of_section, &mut |work, note| {
                 let change = change_of(note).ok_or_else(internal)?;
                 list.add(work.arena, base.saturating_add(note.slot.get()), change, section)
             })?;

@@ -4,11 +4,12 @@ use super::{Draft, Drafts, Plan, Request};
 use crate::arena::{Arena, ArenaFull, ArenaRef};
 use crate::device::{CoreId, Device, Place, Usage};
 use crate::error::{DeviceCode, Error, Stage};
+use crate::lower::record::Blob;
 use crate::lower::scratchpad::{GROUP_MOST, Layout, Paging};
 use crate::lower::{KbinView, Kbins};
 use crate::plan::block::{Want, check_usage, give_back, take};
-use crate::plan::pages::PAGE_ALIGN;
-use crate::plan::pages::PageTable;
+use crate::plan::libraries::LibraryKey;
+use crate::plan::pages::{PAGE_ALIGN, PageTable};
 use crate::plan::record::{DMem, Feed, FeedKind, RingRec, VarPlace};
 use crate::plan::usage::{Shortage, UsageRow};
 use crate::plan::view::ledger_bytes;
@@ -77,18 +78,24 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     }
 
     /// What the walk over the needs of a core reads.
-    fn core(&self, draft: &Draft<'m>, index: usize) -> Core<'m> {
+    #[inline(never)]
+    fn core<'c>(
+        scratch: &'c Scratch,
+        request: &Request<'_>,
+        draft: &'c Draft<'m>,
+        index: usize,
+    ) -> Core<'c, 'm> {
         Core {
-            kbin: draft.kbin,
+            kbin: &draft.kbin,
             arch: draft.arch,
             rings: draft.rings.rings,
             images: draft.programs.images,
             has_blocks: draft.rings.blocks.count() > 0,
-            paging: self.scratch.paging,
-            pages: self.scratch.pages,
-            local: self.scratch.laid.local_offset.get(index).copied().unwrap_or(0),
-            marks: draft.marks,
-            engine_block: u64::from(self.request.policy.engine_block),
+            paging: &scratch.paging,
+            pages: scratch.pages,
+            local: scratch.laid.local_offset.get(index).copied().unwrap_or(0),
+            marks: &draft.marks,
+            engine_block: u64::from(request.policy.engine_block),
         }
     }
 
@@ -98,20 +105,18 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         let mut feeds = 0usize;
         for index in 0..self.drafts.len() {
             let draft = self.draft(index)?;
-            let core = self.core(&draft, index);
-            let first = self.pages_of(index);
-            let mut blocks = first;
+            let core = Self::core(&self.scratch, self.request, &draft, index);
+            let mut blocks = self.pages_of(index);
             let held = draft.library.is_some_and(|key| self.pages.libraries.holds(draft.core, &key));
-            let mut tally = |_: &mut Arena<'m>, need: Need<'m>| {
+            let mut tally = |_: &mut Arena<'m>, need: &Need<'m>| {
                 blocks = blocks.saturating_add(1);
                 let fed = need.blob.is_some() && !(held && need.what == DMem::UCODE);
                 feeds = feeds.saturating_add(usize::from(fed));
-                check_usage(need.want.usage, Place::Hbm(0))
+                check_usage(need.usage, Place::Hbm(0))
             };
-            let subgraph = u8::try_from(index).unwrap_or(u8::MAX);
-            let at = |error: Error| error.subgraph(subgraph);
-            core.variables(self.arena, &mut tally).map_err(at)?;
-            core.build(self.arena, &mut tally).map_err(at)?;
+            let counted = core.variables(self.arena, &mut tally);
+            let counted = counted.and_then(|()| core.build(self.arena, &mut tally));
+            counted.map_err(|error| error.subgraph(u8::try_from(index).unwrap_or(u8::MAX)))?;
             let vars = self.arena.alloc::<VarPlace>(draft.kbin.mem_refs().len()).map_err(full)?;
             let place = self.arena.alloc::<DMem>(blocks).map_err(full)?;
             if let Some(draft) = self.drafts.get_mut(index) {
@@ -155,36 +160,25 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     #[inline(never)]
     fn take_all(&mut self, index: usize, variables: bool) -> Result<(), Error> {
         let draft = self.draft(index)?;
-        let core = self.core(&draft, index);
+        let core = Self::core(&self.scratch, self.request, &draft, index);
         let Self { drafts, device, arena, feeds, fed, pages, .. } = self;
         let subgraph = u8::try_from(index).unwrap_or(u8::MAX);
-        let mut action = |arena: &mut Arena<'m>, need: Need<'m>| {
-            let draft = drafts.get_mut(index).ok_or_else(broken)?;
-            let at = u32::try_from(draft.taken).map_err(|_| broken())?;
+        let own = drafts.get_mut(index).ok_or_else(broken)?;
+        let mut action = |arena: &mut Arena<'m>, need: &Need<'m>| {
+            let at = u32::try_from(own.taken).map_err(|_| broken())?;
             let place = draft.blocks.nth::<DMem>(at).ok_or_else(broken)?;
             let slot = arena.get_mut::<DMem>(place).ok_or_else(broken)?;
-            let refused = |error| refused(error, &draft.kbin, &need).subgraph(subgraph);
-            let shared = match draft.library.filter(|_| need.what == DMem::UCODE) {
-                Some(key) => pages.libraries.share(*device, draft.core, key, &need.want).map_err(refused)?,
-                None => None,
-            };
-            let taken = match shared {
-                Some(library) => library.taken,
-                None => take(*device, draft.core, &need.want).map_err(refused)?,
-            };
-            *slot = taken.record(draft.core, &need.want);
-            (slot.what, slot.index) = (need.what.into(), need.index.into());
-            if let Some(library) = shared {
-                (slot.what, slot.refs) = (DMem::SHARED_UCODE.into(), u64::from(library.refs).into());
-            }
-            let filled = shared.is_some_and(|library| library.refs > 1);
-            draft.taken = draft.taken.saturating_add(1);
+            let library = draft.library.filter(|_| need.what == DMem::UCODE);
+            let models = obtain(pages, *device, draft.core, library, need, slot);
+            let models = models.map_err(|error| refused(error, &draft.kbin, need).subgraph(subgraph))?;
+            own.taken = own.taken.saturating_add(1);
             if need.what == DMem::RING {
                 connect_ring(arena, draft.rings.rings, need.index, place)?;
             }
-            if let Some(feed) = feed_of(&need, subgraph, at).filter(|_| !filled) {
+            // Whoever found a library does not fill it.
+            if let Some(blob) = need.blob.filter(|_| models <= 1) {
                 let slot = arena.slice_mut::<Feed>(*feeds).and_then(|all| all.get_mut(*fed));
-                *slot.ok_or_else(broken)? = feed;
+                feed(slot.ok_or_else(broken)?, blob, need, subgraph, at);
                 *fed = fed.saturating_add(1);
             }
             Ok(())
@@ -274,21 +268,44 @@ fn connect_ring(arena: &mut Arena<'_>, rings: ArenaRef, row: u32, block: ArenaRe
     Ok(())
 }
 
-fn feed_of(need: &Need<'_>, core: u8, block: u32) -> Option<Feed> {
-    let blob = need.blob?;
-    let (kind, engine) = match need.what {
-        DMem::IMAGE => (FeedKind::PROGRAM, need.index),
-        DMem::VARIABLE => (FeedKind::CONSTANT, 0),
-        _ => (FeedKind::TABLE, 0),
+/// Takes a block, or a reference to the library with that key, and makes its record; gives how many models use it.
+#[inline(never)]
+fn obtain<D: Device>(
+    pages: &mut PageTable<'_>,
+    device: &D,
+    core: CoreId,
+    library: Option<LibraryKey>,
+    need: &Need<'_>,
+    slot: &mut DMem,
+) -> Result<u32, Error> {
+    let want = need.want();
+    let shared = match library {
+        Some(key) => pages.libraries.share(device, core, key, &want)?,
+        None => None,
     };
-    Some(Feed {
-        member: blob.member,
-        kind,
-        core: u16::from(core).into(),
-        engine: u16::try_from(engine).unwrap_or(u16::MAX).into(),
-        block: block.into(),
-        off: blob.off,
-        len: blob.len,
-        ..Feed::default()
-    })
+    let taken = match shared {
+        Some(library) => library.taken,
+        None => take(device, core, &want)?,
+    };
+    *slot = taken.record(core, &want);
+    (slot.what, slot.index) = (need.what.into(), need.index.into());
+    let Some(library) = shared else { return Ok(1) };
+    (slot.what, slot.refs) = (DMem::SHARED_UCODE.into(), u64::from(library.refs).into());
+    Ok(library.refs)
+}
+
+/// Fills the record of a copy from the file.
+fn feed(slot: &mut Feed, blob: &Blob, need: &Need<'_>, core: u8, block: u32) {
+    slot.member = blob.member;
+    slot.kind = match need.what {
+        DMem::IMAGE => FeedKind::PROGRAM,
+        DMem::VARIABLE => FeedKind::CONSTANT,
+        _ => FeedKind::TABLE,
+    };
+    if need.what == DMem::IMAGE {
+        slot.engine = u16::try_from(need.index).unwrap_or(u16::MAX).into();
+    }
+    slot.core = u16::from(core).into();
+    slot.block = block.into();
+    (slot.off, slot.len) = (blob.off, blob.len);
 }

@@ -8,7 +8,7 @@ use crate::device::Device;
 use crate::error::{Error, Stage};
 use crate::lower::record::{CarveoutType, Counted, MrType, Text};
 use crate::plan::notes::function_base;
-use crate::plan::record::{DMem, FeatureMap, Image, InstrAddrs, Model, PatchList, Span, Tally};
+use crate::plan::record::{DMem, FeatureMap, Image, InstrAddrs, Model, Span};
 
 /// The event accelerator's carve-out (staging.md §11.8, Confirmed): byte offset in a partition, bytes, partitions.
 const EVENT_CARVEOUT: (u64, u64, u64) = (0x37FF8, 8, 128);
@@ -22,17 +22,6 @@ fn text<const N: usize>(bytes: &[u8]) -> Text<N> {
     Text::new(bytes.get(..bytes.len().min(Text::<N>::MOST)).unwrap_or(&[])).unwrap_or_default()
 }
 
-/// What a model says of its engines' images.
-#[derive(Default)]
-struct Programs {
-    addrs: [ArenaRef; Engine::ALL.len()],
-    functions: [Span; Engine::ALL.len()],
-    patch_info: [PatchList; Engine::ALL.len()],
-    /// Blocks of microcode libraries, which lie one after the other.
-    ucode: ArenaRef,
-    tally: Tally,
-}
-
 impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     /// One record per core.
     #[inline(never)]
@@ -40,7 +29,8 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         let place = self.arena.alloc::<Model>(self.drafts.len()).map_err(full)?;
         for index in 0..self.drafts.len() {
             let draft = self.draft(index)?;
-            self.model(&draft, index, place)?;
+            let own = u32::try_from(index).ok().and_then(|index| place.nth::<Model>(index));
+            self.model(&draft, index, own.ok_or_else(broken)?)?;
         }
         Ok(place)
     }
@@ -49,10 +39,9 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     #[inline(never)]
     fn model(&mut self, draft: &Draft<'m>, index: usize, place: ArenaRef) -> Result<(), Error> {
         let (inputs, outputs) = (self.features(draft, MrType::INPUT)?, self.features(draft, MrType::OUTPUT)?);
-        let programs = self.programs_of(draft)?;
+        self.programs_of(draft, place)?;
         let (request, pages) = (self.request, self.scratch.pages);
-        let slot = self.arena.slice_mut::<Model>(place).and_then(|all| all.get_mut(index));
-        let model = slot.ok_or_else(broken)?;
+        let model = self.record::<Model>(place)?;
         model.name = text(request.name);
         model.blocks = draft.rings.blocks;
         model.h_model = request.h_model.into();
@@ -69,15 +58,16 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         model.opaques = draft.programs.opaques;
         model.targets = draft.programs.targets;
         model.subgraph = draft.kbin.subgraph_ref();
-        (model.addrs, model.functions) = (programs.addrs, programs.functions);
-        model.patch_info = programs.patch_info;
-        model.ucode = programs.ucode;
-        model.tally = programs.tally;
         if index == 0 {
             model.tally.pages = pages.into();
         }
         flags(draft, model);
         Ok(())
+    }
+
+    /// A record of the plan, to write.
+    fn record<T: Record>(&mut self, place: ArenaRef) -> Result<&mut T, Error> {
+        self.arena.get_mut::<T>(place).ok_or_else(broken)
     }
 
     /// Inputs or outputs for binding by name, by variable id.
@@ -95,71 +85,63 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         Ok(Counted { items, count: u64::from(items.count()).into() })
     }
 
-    /// Addresses of the images and the core's sums.
+    /// Addresses of the images and the core's sums, for the model at `place`.
     #[inline(never)]
-    fn programs_of(&mut self, draft: &Draft<'m>) -> Result<Programs, Error> {
-        let mut programs = Programs::default();
-        let mut tally = Tally { core: u32::from(draft.core.0).into(), ..Tally::default() };
-        let mut cells = 0u64;
-        let mut tables = 0u32;
+    fn programs_of(&mut self, draft: &Draft<'m>, place: ArenaRef) -> Result<(), Error> {
+        let (mut cells, mut tables, mut semaphore) = (0u64, 0u32, 0u32);
+        let mut ucode = ArenaRef::NULL;
         for at in 0..draft.blocks.count() {
-            let place = draft.blocks.nth::<DMem>(at).ok_or_else(broken)?;
-            let block = *self.record::<DMem>(place)?;
-            match block.what.get() {
+            let at_block = draft.blocks.nth::<DMem>(at).ok_or_else(broken)?;
+            match self.record::<DMem>(at_block)?.what.get() {
                 DMem::POINTER => cells = cells.saturating_add(1),
                 DMem::ACT_TABLE | DMem::DVE_TABLE => tables = tables.saturating_add(1),
-                DMem::SEMAPHORE => tally.semaphore_word = at.saturating_add(1).into(),
-                DMem::UCODE | DMem::SHARED_UCODE if programs.ucode.count() == 0 => programs.ucode = place,
-                DMem::UCODE => {
-                    programs.ucode.len = programs.ucode.count().saturating_add(1).into();
-                }
-                DMem::IMAGE => self.image(draft, &mut programs, at, &block)?,
+                DMem::SEMAPHORE => semaphore = at.saturating_add(1),
+                DMem::UCODE | DMem::SHARED_UCODE if ucode.count() == 0 => ucode = at_block,
+                // They lie one after the other.
+                DMem::UCODE => ucode.len = ucode.count().saturating_add(1).into(),
+                DMem::IMAGE => self.image(draft, place, at, at_block)?,
                 _ => {}
             }
         }
         let variables = draft.programs.patched.saturating_add(cells).saturating_add(draft.rings.placed);
-        tally.relocated_variables = variables.into();
         let approximate = draft.rings.approximate.saturating_add(draft.programs.approximate);
-        tally.approximate = approximate.saturating_add(tables).into();
-        programs.tally = tally;
-        Ok(programs)
+        let model = self.record::<Model>(place)?;
+        model.ucode = ucode;
+        model.tally.core = u32::from(draft.core.0).into();
+        model.tally.semaphore_word = semaphore.into();
+        model.tally.relocated_variables = variables.into();
+        model.tally.approximate = approximate.saturating_add(tables).into();
+        Ok(())
     }
 
-    fn record<T: Record>(&self, place: ArenaRef) -> Result<&T, Error> {
-        self.arena.get::<T>(place).ok_or_else(broken)
-    }
-
-    /// Ranges of one engine's image, and the image's block.
+    /// Ranges of one engine's image, whose block is number `at` of the core's.
     #[inline(never)]
-    fn image(
-        &mut self,
-        draft: &Draft<'m>,
-        programs: &mut Programs,
-        at: u32,
-        block: &DMem,
-    ) -> Result<(), Error> {
-        let engine = Engine::from_number(block.index.get()).ok_or_else(broken)?;
-        let place = draft.programs.images.nth::<Image>(engine.number()).ok_or_else(broken)?;
-        let image = self.arena.get_mut::<Image>(place).ok_or_else(broken)?;
+    fn image(&mut self, draft: &Draft<'m>, place: ArenaRef, at: u32, block: ArenaRef) -> Result<(), Error> {
+        let record = self.record::<DMem>(block)?;
+        let (number, size) = (record.index.get(), record.size);
+        let engine = Engine::from_number(number).ok_or_else(broken)?.index();
+        let image = draft.programs.images.nth::<Image>(number).ok_or_else(broken)?;
+        let image = self.record::<Image>(image)?;
         image.block = at.into();
-        let image = *image;
         let bytes = |slots: u32| u64::from(slots).saturating_mul(64).into();
+        let (patches, preamble, main) = (image.patches, bytes(image.preamble.get()), bytes(image.main.get()));
+        let functions = Span { off: bytes(function_base(image)), size: bytes(image.function.get()) };
         let addrs = self.arena.alloc::<InstrAddrs>(1).map_err(full)?;
-        *self.arena.get_mut::<InstrAddrs>(addrs).ok_or_else(broken)? = InstrAddrs {
-            block: draft.blocks.nth::<DMem>(at).ok_or_else(broken)?,
-            first: Span { off: 0.into(), size: block.size },
-            model_switch: Span { off: 0.into(), size: bytes(image.preamble.get()) },
-            main: Span { off: bytes(image.preamble.get()), size: bytes(image.main.get()) },
+        *self.record::<InstrAddrs>(addrs)? = InstrAddrs {
+            block,
+            first: Span { off: 0.into(), size },
+            model_switch: Span { off: 0.into(), size: preamble },
+            main: Span { off: preamble, size: main },
         };
-        let functions = Span { off: bytes(function_base(&image)), size: bytes(image.function.get()) };
-        if let Some(slot) = programs.addrs.get_mut(engine.index()) {
+        let model = self.record::<Model>(place)?;
+        if let Some(slot) = model.addrs.get_mut(engine) {
             *slot = addrs;
         }
-        if let Some(slot) = programs.functions.get_mut(engine.index()) {
+        if let Some(slot) = model.functions.get_mut(engine) {
             *slot = functions;
         }
-        if let Some(slot) = programs.patch_info.get_mut(engine.index()) {
-            *slot = image.patches;
+        if let Some(slot) = model.patch_info.get_mut(engine) {
+            *slot = patches;
         }
         Ok(())
     }

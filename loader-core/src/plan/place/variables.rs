@@ -5,13 +5,22 @@ use super::claim::Claim;
 use crate::arena::ArenaRef;
 use crate::device::{DevAddr, Device};
 use crate::error::{Error, Stage};
-use crate::lower::record::{Extra, MemRef, MrType, VirtualArm};
+use crate::lower::record::{Extra, MemRef, MrType};
 use crate::plan::record::{DMem, PlaceArm, VarPlace};
 use crate::plan::vars;
 use crate::plan::wants::{locate, scratch_offset};
 
 fn broken() -> Error {
     Error::internal(Stage::Plan, "variables of a plan")
+}
+
+/// Where a variable lies.
+struct Spot {
+    phys: u64,
+    /// Bytes from the page's start.
+    within: u64,
+    /// In the shared region of the scratchpad.
+    shared: bool,
 }
 
 impl<'m, D: Device> Claim<'_, '_, 'm, D> {
@@ -34,53 +43,41 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     #[inline(never)]
     fn describe(&mut self, draft: &Draft<'m>, index: usize) -> Result<(), Error> {
         for (at, var) in draft.kbin.mem_refs().iter().enumerate() {
-            let (arm, shared) = self.placement(draft, index, var);
-            let place = VarPlace {
-                name: var.name,
-                mr_type: var.mr_type,
-                size: vars::size_of(var).into(),
-                var_id: var.var_id,
-                remote: u8::from(var.mr_type == MrType::REMOTE),
-                shared_scratchpad: u8::from(shared),
-                arm,
-                metadata: var.dtensor_md,
-                ..VarPlace::default()
-            };
+            let spot = self.placement(draft, index, var);
             let slot = self.arena.slice_mut::<VarPlace>(draft.vars).and_then(|all| all.get_mut(at));
-            *slot.ok_or_else(broken)? = place;
+            let place = slot.ok_or_else(broken)?;
+            place.name = var.name;
+            place.mr_type = var.mr_type;
+            place.size = vars::size_of(var).into();
+            place.var_id = var.var_id;
+            place.remote = u8::from(var.mr_type == MrType::REMOTE);
+            place.shared_scratchpad = u8::from(spot.shared);
+            (place.arm.phys, place.arm.offset) = (spot.phys.into(), spot.within.into());
+            place.metadata = var.dtensor_md;
         }
         Ok(())
     }
 
-    /// Placement of a variable without a block of its own, and whether it is in the shared region.
-    fn placement(&self, draft: &Draft<'m>, index: usize, var: &MemRef) -> (PlaceArm, bool) {
-        let none = PlaceArm { phys: DevAddr::UNPLACED.0.into(), ..PlaceArm::default() };
+    /// Placement of a variable without a block of its own.
+    #[inline(never)]
+    fn placement(&self, draft: &Draft<'m>, index: usize, var: &MemRef) -> Spot {
+        let mut spot = Spot { phys: DevAddr::UNPLACED.0, within: 0, shared: false };
         match (var.mr_type, var.extra()) {
-            (MrType::SB, _) => {
-                let (window, _) = self.device.state_buffer(draft.core);
-                (PlaceArm { phys: window.0.into(), ..none }, false)
+            (MrType::SB, _) => spot.phys = self.device.state_buffer(draft.core).0.0,
+            (MrType::VIRTUAL_TMP_BUF, Extra::Virtual(arm)) => {
+                let scratch = &self.scratch;
+                let local = scratch.laid.local_offset.get(index).copied().unwrap_or(0);
+                let Some((offset, shared)) = scratch_offset(&arm, &draft.marks, local) else { return spot };
+                spot.shared = shared;
+                if let Some((page, within)) = locate(&scratch.paging, offset, var.size.get(), scratch.pages)
+                    && let Some(page) = self.pages.get(scratch.sharing, page)
+                {
+                    (spot.phys, spot.within) = (page.taken.address().wrapping_add(within), within);
+                }
             }
-            (MrType::VIRTUAL_TMP_BUF, Extra::Virtual(arm)) => self.in_page(draft, index, var, &arm, none),
-            _ => (none, false),
+            _ => {}
         }
-    }
-
-    fn in_page(
-        &self,
-        draft: &Draft<'m>,
-        index: usize,
-        var: &MemRef,
-        arm: &VirtualArm,
-        none: PlaceArm,
-    ) -> (PlaceArm, bool) {
-        let scratch = &self.scratch;
-        let local = scratch.laid.local_offset.get(index).copied().unwrap_or(0);
-        let Some((offset, shared)) = scratch_offset(arm, &draft.marks, local) else { return (none, false) };
-        let found = locate(&scratch.paging, offset, var.size.get(), scratch.pages);
-        let page = found.and_then(|(page, within)| Some((self.pages.get(scratch.sharing, page)?, within)));
-        let Some((page, within)) = page else { return (none, shared) };
-        let phys = page.taken.address().wrapping_add(within);
-        (PlaceArm { phys: phys.into(), offset: within.into(), ..none }, shared)
+        spot
     }
 
     /// Variables and pointer cells that have a block of their own.
@@ -88,13 +85,14 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     fn connect_blocks(&mut self, draft: &Draft<'m>) -> Result<(), Error> {
         for at in 0..draft.blocks.count() {
             let place = draft.blocks.nth::<DMem>(at).ok_or_else(broken)?;
-            let block = *self.arena.get::<DMem>(place).ok_or_else(broken)?;
+            let block = self.arena.get::<DMem>(place).ok_or_else(broken)?;
             if !matches!(block.what.get(), DMem::VARIABLE | DMem::POINTER) {
                 continue;
             }
-            let var = draft.vars.nth::<VarPlace>(block.index.get()).ok_or_else(broken)?;
+            let (index, address) = (block.index.get(), block.address().0);
+            let var = draft.vars.nth::<VarPlace>(index).ok_or_else(broken)?;
             let var = self.arena.get_mut::<VarPlace>(var).ok_or_else(broken)?;
-            var.arm.phys = block.address().0.into();
+            var.arm.phys = address.into();
             var.arm.block = place;
         }
         Ok(())
@@ -108,11 +106,12 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
             let rel = usize::try_from(arm.remote_vtpb_rel_sg_id.get()).map_err(|_| broken())?;
             let peer = self.draft(rel)?;
             let target = peer.vars.nth::<VarPlace>(arm.remote_var_id.get()).ok_or_else(broken)?;
-            let target = *self.arena.get::<VarPlace>(target).ok_or_else(broken)?;
+            let target = self.arena.get::<VarPlace>(target).ok_or_else(broken)?;
+            let (arm, size) = (target.arm, target.size);
             let own = u32::try_from(at).ok().and_then(|at| draft.vars.nth::<VarPlace>(at));
             let own = self.arena.get_mut::<VarPlace>(own.ok_or_else(broken)?).ok_or_else(broken)?;
-            own.arm = PlaceArm { block: ArenaRef::NULL, ..target.arm };
-            own.size = target.size;
+            own.arm = PlaceArm { block: ArenaRef::NULL, ..arm };
+            own.size = size;
         }
         Ok(())
     }

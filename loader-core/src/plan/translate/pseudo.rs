@@ -19,15 +19,14 @@
 //! | `db`, `dc` | one slot, a load | the real opcode; where the destination lies |
 //! | `dd` | word `10b5`, a displacement to be fixed up | where the displacement lies, and what it counts from |
 
-use super::request::located;
 use super::slot::{Slot, branch, byte, bytes, displacement, name, put, stand_in, trimmed, word};
-use super::stream::Stream;
-use super::{Code, Goal, Places, Sink};
+use super::stream::Run;
+use super::{Goal, Places, Sink};
 use crate::arch::Arch;
 use crate::error::{Error, StageCode};
 use crate::manifest::dtype;
 use crate::plan::record::{NoteKind, Why};
-use crate::plan::vars::{access, is_state_buffer};
+use crate::plan::vars::is_state_buffer;
 
 /// Where a label keeps its id (Open; all labels of real files are zero here).
 const LABEL_ID: usize = 12;
@@ -49,323 +48,304 @@ const PRIORITY: usize = 41;
 /// Highest priority (Inferred).
 const MOST_PRIORITY: u8 = 4;
 
-impl Stream {
+/// What a source slot becomes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Becomes {
+    /// The same slot.
+    Itself,
+    LabelBranch,
+    Trigger,
+    /// Opaque, but its queue must exist.
+    Queue,
+    Collective,
+    Label,
+    /// The beginning of one.
+    Function,
+    Call,
+    Request,
+    /// Nothing by itself.
+    HalfPair,
+    /// A branch to the postamble, or opaque.
+    Exit,
+    /// A known number of slots whose encoding is not known.
+    StandIn,
+    /// Another opcode under some conditions, else opaque.
+    Gated,
+    /// Another opcode.
+    Renamed,
+    Opaque,
+}
+
+/// The pseudo-opcodes.
+static BECOMES: [(u8, Becomes); 32] = {
+    use Becomes::{
+        Call, Collective, Exit, Function, Gated, HalfPair, Label, LabelBranch, Opaque, Queue, Renamed,
+        Request, StandIn, Trigger,
+    };
+    [
+        (0xA9, LabelBranch),
+        (0xC1, Trigger),
+        (0xC2, Queue),
+        (0xC3, Opaque),
+        (0xC4, Opaque),
+        (0xC5, StandIn),
+        (0xC6, Opaque),
+        (0xC7, StandIn),
+        (0xC8, Collective),
+        (0xC9, Opaque),
+        (0xCA, StandIn),
+        (0xCB, StandIn),
+        (0xCC, Label),
+        (0xCD, Opaque),
+        (0xCE, Opaque),
+        (0xCF, Opaque),
+        (0xD0, Opaque),
+        (0xD1, Function),
+        (0xD2, StandIn),
+        (0xD3, Call),
+        (0xD4, Request),
+        (0xD5, Opaque),
+        (0xD6, StandIn),
+        (0xD7, Gated),
+        (0xD8, Opaque),
+        (0xD9, HalfPair),
+        (0xDA, Opaque),
+        (0xDB, StandIn),
+        (0xDC, StandIn),
+        (0xDD, Renamed),
+        (0xDE, Opaque),
+        (0xDF, Exit),
+    ]
+};
+
+impl Becomes {
+    fn of(opcode: u8) -> Self {
+        let row = BECOMES.iter().find(|(pseudo, _)| *pseudo == opcode);
+        row.map_or(Self::Itself, |&(_, becomes)| becomes)
+    }
+}
+
+impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     /// One source slot without an extension.
-    pub(super) fn single<P: Places + ?Sized, S: Sink + ?Sized>(
-        &mut self,
-        code: &Code<'_>,
-        places: &P,
-        slot: &Slot,
-        sink: &mut S,
-    ) -> Result<(), Error> {
+    pub(super) fn single(&mut self, slot: &Slot) -> Result<(), Error> {
         let [opcode, ..] = *slot;
-        match opcode {
-            0xA9 => self.label_branch(code, places, slot, sink)?,
-            0xC1 => self.trigger(code, slot, sink)?,
-            0xC2 => {
-                queue_slot(code, slot, self.counts.source)?;
-                self.opaque(code, slot, Why::OPCODE, sink)?;
+        match Becomes::of(opcode) {
+            Becomes::LabelBranch => self.label_branch(slot)?,
+            Becomes::Trigger => self.trigger(slot)?,
+            Becomes::Queue => {
+                self.queue_slot(slot)?;
+                self.opaque(slot, Why::OPCODE)?;
             }
-            0xC8 => self.collective(code, slot, sink)?,
-            0xCC => self.label(code, slot, sink)?,
-            0xD1 => self.begin(code, slot, sink)?,
-            0xD3 => self.call(code, places, slot, sink)?,
-            0xD4 => self.request(code, places, slot, sink)?,
-            0xD9 => {
-                let missing = code.fault(StageCode::ExtensionMissing, self.counts.source);
-                return Err(missing.numbers(u64::from(self.counts.source), u64::from(opcode)));
+            Becomes::Collective => self.collective(slot)?,
+            Becomes::Label => self.label(slot)?,
+            Becomes::Function => self.begin(slot)?,
+            Becomes::Call => self.call(slot)?,
+            Becomes::Request => self.request(slot)?,
+            Becomes::HalfPair => {
+                let missing = self.fault(StageCode::ExtensionMissing);
+                return Err(missing.numbers(u64::from(self.stream.counts.source), u64::from(opcode)));
             }
-            0xDF if byte(slot, 12) == 1 => {
-                self.fixed_up(code, places, slot, Goal::Exit, NoteKind::MODIFY, sink)?;
-            }
-            // Known slot count, unknown encoding.
-            0xC5 | 0xC7 | 0xCA | 0xCB | 0xD2 | 0xD6 | 0xDB | 0xDC => {
-                self.approximate(code, stand_in(slot), opcode, sink)?
-            }
+            Becomes::Exit if byte(slot, 12) == 1 => self.fixed_up(slot, Goal::Exit)?,
+            Becomes::StandIn => self.approximate(stand_in(slot), opcode)?,
             // Not on the oldest architecture, and on the first core only (staging.md §11.3, X18).
-            0xD7 if code.arch == Arch::Sunda || code.core != 0 => {
-                self.opaque(code, slot, Why::GATED, sink)?
+            Becomes::Gated if self.code.arch == Arch::Sunda || self.code.core != 0 => {
+                self.opaque(slot, Why::GATED)?;
             }
-            0xD7 => self.renamed(code, slot, 0x81, sink)?,
-            0xDD => self.renamed(code, slot, 0xB5, sink)?,
-            0xC3 | 0xC4 | 0xC6 | 0xC9 | 0xCD..=0xD0 | 0xD5 | 0xD8 | 0xDA | 0xDE | 0xDF => {
-                self.opaque(code, slot, Why::OPCODE, sink)?;
-            }
-            _ => self.emit(*slot, sink)?,
+            Becomes::Gated => self.renamed(slot, 0x81)?,
+            Becomes::Renamed => self.renamed(slot, 0xB5)?,
+            Becomes::Opaque | Becomes::Exit => self.opaque(slot, Why::OPCODE)?,
+            Becomes::Itself => self.emit(*slot)?,
         }
         self.consume(1);
         Ok(())
     }
 
     /// An instruction and its extension (R4).
-    pub(super) fn pair<P: Places + ?Sized, S: Sink + ?Sized>(
-        &mut self,
-        code: &Code<'_>,
-        places: &P,
-        head: &Slot,
-        extension: &Slot,
-        sink: &mut S,
-    ) -> Result<(), Error> {
+    pub(super) fn pair(&mut self, head: &Slot, extension: &Slot) -> Result<(), Error> {
         let [opcode, ..] = *head;
         if opcode == 0xD9 {
-            self.check_priority(code, extension)?;
-            self.approximate(code, stand_in(head), opcode, sink)?;
-            return self.drop_extension(code, extension, sink);
+            self.check_priority(extension)?;
+            self.approximate(stand_in(head), opcode)?;
+            return self.drop_extension(extension);
         }
-        self.extended_request(code, places, head, extension, sink)
+        self.extended_request(head, extension)
+    }
+
+    fn form(&self, what: &[u8]) -> Error {
+        self.fault(StageCode::CollectiveForm).name2(what)
     }
 
     /// The priority of a collective is 0 to 4 where it is used (staging.md §11.3; limit Inferred).
-    fn check_priority(&self, code: &Code<'_>, extension: &Slot) -> Result<(), Error> {
-        if code.arch == Arch::Sunda || byte(extension, PRIORITY) & 7 <= MOST_PRIORITY {
+    fn check_priority(&self, extension: &Slot) -> Result<(), Error> {
+        if self.code.arch == Arch::Sunda || byte(extension, PRIORITY) & 7 <= MOST_PRIORITY {
             return Ok(());
         }
-        Err(code.fault(StageCode::CollectiveForm, self.counts.source).name2(b"priority above 4"))
+        Err(self.form(b"priority above 4"))
     }
 
     /// The extension of a lowered pair has no device slot.
-    pub(super) fn drop_extension<S: Sink + ?Sized>(
-        &mut self,
-        code: &Code<'_>,
-        extension: &Slot,
-        sink: &mut S,
-    ) -> Result<(), Error> {
+    pub(super) fn drop_extension(&mut self, extension: &Slot) -> Result<(), Error> {
         self.consume(1);
         let [opcode, ..] = *extension;
-        sink.note(self.note(code, NoteKind::DELETE, opcode))?;
+        self.tell(NoteKind::DELETE, opcode)?;
         self.consume(1);
         Ok(())
     }
 
     /// A slot, or two, that stay as they are (R6); `value` says more about why, or what was found in it.
-    pub(super) fn note_opaque<S: Sink + ?Sized>(
-        &mut self,
-        code: &Code<'_>,
-        opcode: u8,
-        slots: u8,
-        why: Why,
-        value: u64,
-        sink: &mut S,
-    ) -> Result<(), Error> {
-        let mut note = self.note(code, NoteKind::OPAQUE, opcode);
-        (note.operand, note.id, note.value) = (slots, why.get().into(), value.into());
-        self.counts.opaque = self.counts.opaque.saturating_add(1);
-        sink.note(note)
+    pub(super) fn note_opaque(&mut self, opcode: u8, slots: u8, why: Why, value: u64) -> Result<(), Error> {
+        self.stream.counts.opaque = self.stream.counts.opaque.saturating_add(1);
+        self.tell_more(NoteKind::OPAQUE, opcode, slots, why.get(), value)
     }
 
     /// Keeps a slot byte for byte.
-    pub(super) fn opaque<S: Sink + ?Sized>(
-        &mut self,
-        code: &Code<'_>,
-        slot: &Slot,
-        why: Why,
-        sink: &mut S,
-    ) -> Result<(), Error> {
-        self.note_opaque(code, byte(slot, 0), 1, why, 0, sink)?;
-        self.keep(slot, sink)
+    pub(super) fn opaque(&mut self, slot: &Slot, why: Why) -> Result<(), Error> {
+        self.note_opaque(byte(slot, 0), 1, why, 0)?;
+        self.keep(slot)
     }
 
     /// `c1`: opaque, but its queue is found and its block noted.
-    fn trigger<S: Sink + ?Sized>(&mut self, code: &Code<'_>, slot: &Slot, sink: &mut S) -> Result<(), Error> {
-        let queue = queue_slot(code, slot, self.counts.source)?;
+    fn trigger(&mut self, slot: &Slot) -> Result<(), Error> {
+        let queue = self.queue_slot(slot)?;
         let value = trigger_value(queue, word(slot, 48), word(slot, RAW_COUNT) != 0);
-        self.note_opaque(code, 0xC1, 1, Why::OPCODE, value, sink)?;
-        self.keep(slot, sink)
+        self.note_opaque(0xC1, 1, Why::OPCODE, value)?;
+        self.keep(slot)
+    }
+
+    /// Queue slot and, above it, the kbin's ring instance plus 1 if the name is an instance's.
+    fn queue_slot(&self, slot: &Slot) -> Result<(u8, u16), Error> {
+        let name = name(slot);
+        let name = trimmed(&name);
+        let small = |index: usize| u16::try_from(index).unwrap_or(u16::MAX);
+        for queue in self.code.kbin.queues() {
+            let number = u8::try_from(queue.slot).unwrap_or(u8::MAX);
+            if queue.name() == name {
+                return Ok((number, 0));
+            }
+            if let Some(instance) = queue.instances().find(|instance| instance.name() == name) {
+                return Ok((number, small(instance.index).saturating_add(1)));
+            }
+        }
+        Err(self.fault(StageCode::UnknownQueue).name2(name))
     }
 
     /// Emits a slot that stands for something not encoded in full.
-    fn approximate<S: Sink + ?Sized>(
-        &mut self,
-        code: &Code<'_>,
-        slot: Slot,
-        opcode: u8,
-        sink: &mut S,
-    ) -> Result<(), Error> {
-        self.note_approximate(code, opcode, sink)?;
-        self.emit(slot, sink)
+    fn approximate(&mut self, slot: Slot, opcode: u8) -> Result<(), Error> {
+        self.note_approximate(opcode)?;
+        self.emit(slot)
     }
 
-    fn note_approximate<S: Sink + ?Sized>(
-        &mut self,
-        code: &Code<'_>,
-        opcode: u8,
-        sink: &mut S,
-    ) -> Result<(), Error> {
-        self.counts.approximate = self.counts.approximate.saturating_add(1);
-        sink.note(self.note(code, NoteKind::APPROXIMATE, opcode))
+    fn note_approximate(&mut self, opcode: u8) -> Result<(), Error> {
+        self.stream.counts.approximate = self.stream.counts.approximate.saturating_add(1);
+        self.tell(NoteKind::APPROXIMATE, opcode)
     }
 
     /// The real opcode is known, the meaning of its other bytes is not.
-    fn renamed<S: Sink + ?Sized>(
-        &mut self,
-        code: &Code<'_>,
-        slot: &Slot,
-        opcode: u8,
-        sink: &mut S,
-    ) -> Result<(), Error> {
+    fn renamed(&mut self, slot: &Slot, opcode: u8) -> Result<(), Error> {
         let mut real = *slot;
         put(&mut real, 0, &[opcode]);
-        self.approximate(code, real, byte(slot, 0), sink)
+        self.approximate(real, byte(slot, 0))
     }
 
     /// `c8`: one slot; both variables are found, hold what is transferred, and are noted.
-    fn collective<S: Sink + ?Sized>(
-        &mut self,
-        code: &Code<'_>,
-        slot: &Slot,
-        sink: &mut S,
-    ) -> Result<(), Error> {
-        let source = self.counts.source;
-        let form = |what: &[u8]| code.fault(StageCode::CollectiveForm, source).name2(what);
+    fn collective(&mut self, slot: &Slot) -> Result<(), Error> {
         let reduces = 1u32.checked_shl(u32::from(byte(slot, 12))).is_some_and(|bit| bit & REDUCE_MASK != 0);
         if !reduces {
-            return Err(form(b"reduce op"));
+            return Err(self.form(b"reduce op"));
         }
         if byte(slot, 6) == 0 {
-            return Err(form(b"no semaphore"));
+            return Err(self.form(b"no semaphore"));
         }
-        if code.kbin.num_streams() > 1 {
-            return Err(form(b"several streams"));
+        if self.code.kbin.num_streams() > 1 {
+            return Err(self.form(b"several streams"));
         }
         let elements = u64::from_le_bytes(bytes(slot, ELEMENTS));
         let element = elements.min(1).saturating_mul(element_bytes(byte(slot, ELEMENT_TYPE)));
         let (mut short, mut fits) = (None, false);
         for (operand, (id, off)) in (0u8..).zip([(16, 48), (20, 56)]) {
-            let off = u64::from_le_bytes(bytes(slot, off));
-            let mut note = self.note(code, NoteKind::RESOLVED, 0xC8);
-            (note.operand, note.id, note.value) = (operand, word(slot, id).into(), off.into());
-            let on_chip = code.kbin.mem_ref(word(slot, id)).is_some_and(is_state_buffer);
+            let (var, off) = (word(slot, id), u64::from_le_bytes(bytes(slot, off)));
+            let on_chip = self.code.kbin.mem_ref(var).is_some_and(is_state_buffer);
             if on_chip && off & OUTSIDE_PARTITIONS != 0 {
-                return Err(form(b"off-chip offset"));
+                return Err(self.form(b"off-chip offset"));
             }
-            let extent = |len| {
-                access(code.kbin, word(slot, id), off, len).map_err(|error| located(code, source, error))
-            };
-            extent(element)?;
+            self.access(var, off, element)?;
             // Which side of a gather or scatter the elements are counted on is not stated, so one must hold them all.
-            match extent(element.saturating_mul(elements)) {
+            match self.access(var, off, element.saturating_mul(elements)) {
                 Ok(_) => fits = true,
                 Err(error) => short = short.or(Some(error)),
             }
-            sink.note(note)?;
+            self.tell_more(NoteKind::RESOLVED, 0xC8, operand, var, off)?;
         }
         if let Some(short) = short.filter(|_| !fits) {
             return Err(short);
         }
-        self.approximate(code, stand_in(slot), 0xC8, sink)
+        self.approximate(stand_in(slot), 0xC8)
     }
 
     /// `cc`: no device slot.
-    fn label<S: Sink + ?Sized>(&self, code: &Code<'_>, slot: &Slot, sink: &mut S) -> Result<(), Error> {
-        let mut note = self.note(code, NoteKind::LABEL, 0xCC);
-        note.id = word(slot, LABEL_ID).into();
-        sink.note(note)?;
-        sink.note(self.note(code, NoteKind::DELETE, 0xCC))
+    fn label(&mut self, slot: &Slot) -> Result<(), Error> {
+        self.tell_more(NoteKind::LABEL, 0xCC, 0, word(slot, LABEL_ID), 0)?;
+        self.tell(NoteKind::DELETE, 0xCC)
     }
 
     /// `d1`: no device slot; the function starts with the next one.
-    fn begin<S: Sink + ?Sized>(&mut self, code: &Code<'_>, slot: &Slot, sink: &mut S) -> Result<(), Error> {
+    fn begin(&mut self, slot: &Slot) -> Result<(), Error> {
         self.enter_function();
-        sink.named_note(self.note(code, NoteKind::FUNCTION, 0xD1), &name(slot))?;
-        sink.note(self.note(code, NoteKind::DELETE, 0xD1))
+        let note = self.note(NoteKind::FUNCTION, 0xD1);
+        self.sink.named_note(note, &name(slot))?;
+        self.tell(NoteKind::DELETE, 0xD1)
     }
 
     /// `d3`: the call's frame, which is not known, and a relative branch to the function.
-    fn call<P: Places + ?Sized, S: Sink + ?Sized>(
-        &mut self,
-        code: &Code<'_>,
-        places: &P,
-        slot: &Slot,
-        sink: &mut S,
-    ) -> Result<(), Error> {
+    fn call(&mut self, slot: &Slot) -> Result<(), Error> {
         let name = name(slot);
-        self.note_approximate(code, 0xD3, sink)?;
-        self.frame(code, sink)?;
-        sink.named_note(self.note(code, NoteKind::CALL, 0xD3), &name)?;
-        self.fixed_up(code, places, slot, Goal::Function(trimmed(&name)), NoteKind::MODIFY, sink)
+        self.note_approximate(0xD3)?;
+        self.frame()?;
+        let note = self.note(NoteKind::CALL, 0xD3);
+        self.sink.named_note(note, &name)?;
+        self.fixed_up(slot, Goal::Function(trimmed(&name)))
     }
 
     /// The slots before a call's branch: blank, as many as the policy says.
-    fn frame<S: Sink + ?Sized>(&mut self, code: &Code<'_>, sink: &mut S) -> Result<(), Error> {
-        if code.call_frame_slots == 0 {
+    fn frame(&mut self) -> Result<(), Error> {
+        let slots = self.code.call_frame_slots;
+        if slots == 0 {
             return Ok(());
         }
-        let mut note = self.note(code, NoteKind::INSERT, 0xD3);
-        note.id = code.call_frame_slots.into();
-        sink.note(note)?;
-        (0..code.call_frame_slots).try_for_each(|_| self.emit([0; 64], sink))
+        self.tell_more(NoteKind::INSERT, 0xD3, 0, slots, 0)?;
+        (0..slots).try_for_each(|_| self.emit([0; 64]))
     }
 
     /// `a9`: the displacement field names a label until it is resolved.
-    fn label_branch<P: Places + ?Sized, S: Sink + ?Sized>(
-        &mut self,
-        code: &Code<'_>,
-        places: &P,
-        slot: &Slot,
-        sink: &mut S,
-    ) -> Result<(), Error> {
+    fn label_branch(&mut self, slot: &Slot) -> Result<(), Error> {
         // The field has 64 bits, an id 32: what does not fit names no label.
         let label = u32::try_from(u64::from_le_bytes(bytes(slot, BRANCH_LABEL)));
-        let unknown = |_| code.fault(StageCode::UnknownTarget, self.counts.source).name2(b"label");
+        let unknown = |_| self.fault(StageCode::UnknownTarget).name2(b"label");
         let label = label.map_err(unknown)?;
-        let mut note = self.note(code, NoteKind::BRANCH, 0xA9);
-        note.id = label.into();
-        sink.note(note)?;
-        let distance = self.distance(code, places, Goal::Label(label))?;
+        self.tell_more(NoteKind::BRANCH, 0xA9, 0, label, 0)?;
+        let distance = self.distance(Goal::Label(label))?;
         let mut real = *slot;
         put(&mut real, BRANCH_LABEL, &distance.to_le_bytes());
-        self.emit(real, sink)
+        self.emit(real)
     }
 
     /// A slot that becomes a relative branch, one for one.
-    fn fixed_up<P: Places + ?Sized, S: Sink + ?Sized>(
-        &mut self,
-        code: &Code<'_>,
-        places: &P,
-        slot: &Slot,
-        goal: Goal<'_>,
-        kind: NoteKind,
-        sink: &mut S,
-    ) -> Result<(), Error> {
+    fn fixed_up(&mut self, slot: &Slot, goal: Goal<'_>) -> Result<(), Error> {
         let [opcode, ..] = *slot;
-        let distance = self.distance(code, places, goal)?;
-        sink.note(self.note(code, kind, opcode))?;
-        self.emit(branch(slot, distance), sink)
+        let distance = self.distance(goal)?;
+        self.tell(NoteKind::MODIFY, opcode)?;
+        self.emit(branch(slot, distance))
     }
 
-    fn distance<P: Places + ?Sized>(
-        &self,
-        code: &Code<'_>,
-        places: &P,
-        goal: Goal<'_>,
-    ) -> Result<u64, Error> {
-        let (section, at) = self.here();
-        let here = places.base(section).saturating_add(at);
-        let source = self.counts.source;
-        let target = places.goal(goal).ok_or_else(|| code.fault(StageCode::UnknownTarget, source))?;
+    fn distance(&self, goal: Goal<'_>) -> Result<u64, Error> {
+        let here = self.slot();
+        let target = self.places.goal(goal).ok_or_else(|| self.fault(StageCode::UnknownTarget))?;
         let far = || {
             let bytes = u64::from(target.abs_diff(here)).saturating_mul(64);
-            code.fault(StageCode::BranchTooFar, source).numbers(u64::from(source), bytes)
+            self.fault(StageCode::BranchTooFar).numbers(u64::from(self.stream.counts.source), bytes)
         };
         displacement(here, target).ok_or_else(far)
     }
-}
-
-/// Queue slot and, above it, the kbin's ring instance plus 1 if the name is an instance's.
-fn queue_slot(code: &Code<'_>, slot: &Slot, source: u32) -> Result<(u8, u16), Error> {
-    let name = name(slot);
-    let name = trimmed(&name);
-    let small = |index: usize| u16::try_from(index).unwrap_or(u16::MAX);
-    for queue in code.kbin.queues() {
-        let number = u8::try_from(queue.slot).unwrap_or(u8::MAX);
-        if queue.name() == name {
-            return Ok((number, 0));
-        }
-        if let Some(instance) = queue.instances().find(|instance| instance.name() == name) {
-            return Ok((number, small(instance.index).saturating_add(1)));
-        }
-    }
-    Err(code.fault(StageCode::UnknownQueue, source).name2(name))
 }
 
 /// Bytes of an element of a collective, whose type is a public code (T44: 10 is `float32`); at least 1.

@@ -1,8 +1,8 @@
 //! Descriptor-generation requests, `d4` with or without an extension (real-files.md §5; R2 to R4, R38).
 
 use super::slot::{Slot, byte, bytes, put};
-use super::stream::Stream;
-use super::{Code, Places, Sink};
+use super::stream::Run;
+use super::{Places, Sink};
 use crate::error::{Error, StageCode};
 use crate::plan::operand::{Operand, PLACES as OPERANDS, absolute};
 use crate::plan::record::{NoteKind, Why};
@@ -11,169 +11,144 @@ use crate::plan::vars::{Access, access};
 /// Byte with the kind of a request (staging.md §11.3, Confirmed).
 const KIND: usize = 15;
 
-impl Stream {
+impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     /// `d4` alone: one real slot with both operands patched (R2, R8), or opaque (R3).
-    pub(super) fn request<P: Places + ?Sized, S: Sink + ?Sized>(
-        &mut self,
-        code: &Code<'_>,
-        places: &P,
-        slot: &Slot,
-        sink: &mut S,
-    ) -> Result<(), Error> {
-        let operands = OPERANDS.map(|at| operand(slot, at));
-        self.count_indirect(operands);
-        if operands.into_iter().any(Operand::is_register) {
-            self.note_operands(code, slot, sink)?;
-            return self.opaque(code, slot, Why::REGISTER, sink);
-        }
-        if let Some(marker) = unknown_marker(operands) {
-            self.note_operands(code, slot, sink)?;
-            self.note_opaque(code, 0xD4, 1, Why::OPERAND, marker.into(), sink)?;
-            return self.keep(slot, sink);
-        }
-        match byte(slot, KIND) {
-            0 => {}
-            1..=3 => {
-                let missing = code.fault(StageCode::ExtensionMissing, self.counts.source);
-                return Err(missing.numbers(u64::from(self.counts.source), 0xD4));
+    pub(super) fn request(&mut self, slot: &Slot) -> Result<(), Error> {
+        let operands = self.operands(slot);
+        let (why, value) = match (undecided(operands), byte(slot, KIND)) {
+            (Some(Why::OPERAND), _) => (Why::OPERAND, unknown_marker(operands)),
+            (Some(why), _) => (why, 0),
+            (None, 0) => return self.lowered(slot, 0xB8),
+            (None, 1..=3) => {
+                let missing = self.fault(StageCode::ExtensionMissing);
+                return Err(missing.numbers(u64::from(self.stream.counts.source), 0xD4));
             }
-            _ => {
-                self.note_operands(code, slot, sink)?;
-                return self.opaque(code, slot, Why::KIND, sink);
-            }
-        }
-        let mut real = *slot;
-        put(&mut real, 0, &[0xB8]);
-        self.patch_operands(code, places, &mut real, sink)?;
-        self.emit(real, sink)
+            (None, _) => (Why::KIND, 0),
+        };
+        self.note_operands(slot)?;
+        self.note_opaque(0xD4, 1, why, value)?;
+        self.keep(slot)
     }
 
-    /// A slot counts once, whatever a register decides in it (R3).
-    fn count_indirect(&mut self, operands: [Operand; 2]) {
-        let indirect = operands.into_iter().any(Operand::is_indirect);
-        self.counts.register_indirect = self.counts.register_indirect.saturating_add(u32::from(indirect));
-    }
-
-    /// Replaces the operands that name variables.
-    fn patch_operands<P: Places + ?Sized, S: Sink + ?Sized>(
-        &mut self,
-        code: &Code<'_>,
-        places: &P,
-        slot: &mut Slot,
-        sink: &mut S,
-    ) -> Result<(), Error> {
-        let source = self.counts.source;
-        for (index, at) in (0u8..).zip(OPERANDS) {
-            let Some((var, off)) = self.named(code, operand(slot, at))? else { continue };
-            let found = access(code.kbin, var, off, 1).map_err(|error| located(code, source, error))?;
-            match found {
-                Access::Bound(template) => {
-                    put(slot, at, &template.to_le_bytes());
-                    self.counts.bound = self.counts.bound.saturating_add(1);
-                    let mut note = self.note(code, NoteKind::BIND, 0xD4);
-                    (note.operand, note.id, note.value) = (index, var.into(), off.into());
-                    sink.note(note)?;
-                }
-                Access::Placed { var, off } => {
-                    let address = places.address(var, off)?;
-                    let wide = || code.fault(StageCode::AddressTooWide, source).numbers(address, 0);
-                    put(slot, at, &absolute(address).ok_or_else(wide)?);
-                    self.counts.patched = self.counts.patched.saturating_add(1);
-                }
-            }
+    /// `d4` with its extension: kept as it is, unless the policy lowers it (R38).
+    pub(super) fn extended_request(&mut self, head: &Slot, extension: &Slot) -> Result<(), Error> {
+        let operands = self.operands(head);
+        let why = undecided(operands);
+        if why.is_none()
+            && self.code.lower_dge_kinds
+            && let Some(real) = dge_opcode(byte(head, KIND)).filter(|&real| real != 0xB8)
+        {
+            self.lowered(head, real)?;
+            return self.drop_extension(extension);
         }
+        self.note_operands(head)?;
+        self.note_opaque(0xD4, 2, why.unwrap_or(Why::EXTENDED), unknown_marker(operands))?;
+        self.keep(head)?;
+        self.keep(extension)?;
+        self.consume(2);
         Ok(())
     }
 
-    /// Operands of a request that is kept as it is: what can be resolved must exist, and is noted.
-    fn note_operands<S: Sink + ?Sized>(
-        &self,
-        code: &Code<'_>,
-        slot: &Slot,
-        sink: &mut S,
-    ) -> Result<(), Error> {
+    /// Both operands. A slot counts once, whatever a register decides in it (R3).
+    fn operands(&mut self, slot: &Slot) -> [Operand; 2] {
+        let operands = OPERANDS.map(|at| operand(slot, at));
+        let indirect = operands.into_iter().any(Operand::is_indirect);
+        let count = &mut self.stream.counts.register_indirect;
+        *count = count.saturating_add(u32::from(indirect));
+        operands
+    }
+
+    /// The slot with that opcode, and addresses for the operands that name variables.
+    #[inline(never)]
+    fn lowered(&mut self, slot: &Slot, opcode: u8) -> Result<(), Error> {
+        let mut real = *slot;
+        put(&mut real, 0, &[opcode]);
         for (index, at) in (0u8..).zip(OPERANDS) {
-            let Some((var, off)) = self.named(code, operand(slot, at))? else { continue };
-            access(code.kbin, var, off, 1).map_err(|error| located(code, self.counts.source, error))?;
-            let mut note = self.note(code, NoteKind::RESOLVED, 0xD4);
-            (note.operand, note.id, note.value) = (index, var.into(), off.into());
-            sink.note(note)?;
+            let Some((var, off)) = self.named(operand(slot, at))? else { continue };
+            match self.access(var, off, 1)? {
+                Access::Bound(template) => {
+                    put(&mut real, at, &template.to_le_bytes());
+                    self.stream.counts.bound = self.stream.counts.bound.saturating_add(1);
+                    self.tell_more(NoteKind::BIND, 0xD4, index, var, off)?;
+                }
+                Access::Placed { var, off } => {
+                    let address = self.places.address(var, off)?;
+                    let wide = || self.fault(StageCode::AddressTooWide).numbers(address, 0);
+                    put(&mut real, at, &absolute(address).ok_or_else(wide)?);
+                    self.stream.counts.patched = self.stream.counts.patched.saturating_add(1);
+                }
+            }
+        }
+        self.emit(real)
+    }
+
+    /// Operands of a request that is kept as it is: what can be resolved must exist, and is noted.
+    #[inline(never)]
+    fn note_operands(&mut self, slot: &Slot) -> Result<(), Error> {
+        for (index, at) in (0u8..).zip(OPERANDS) {
+            let Some((var, off)) = self.named(operand(slot, at))? else { continue };
+            self.access(var, off, 1)?;
+            self.tell_more(NoteKind::RESOLVED, 0xD4, index, var, off)?;
         }
         Ok(())
     }
 
     /// Variable and offset of an operand; `None` if it names none, or only with a register's help.
-    fn named(&self, code: &Code<'_>, operand: Operand) -> Result<Option<(u32, u64)>, Error> {
-        let source = self.counts.source;
-        let entry = |index: u32| {
-            let table = code.table.unwrap_or(&[]);
-            let found = usize::try_from(index).ok().and_then(|index| table.get(index));
-            let entries = u64::try_from(table.len()).unwrap_or(u64::MAX);
-            let bad = code.fault(StageCode::TableIndex, source).numbers(u64::from(source), u64::from(index));
-            found.map(|var| var.get()).ok_or_else(|| bad.third(entries))
-        };
+    #[inline(never)]
+    fn named(&self, operand: Operand) -> Result<Option<(u32, u64)>, Error> {
         match operand {
             Operand::Variable { var, off } => Ok(Some((var, u64::from(off)))),
-            Operand::Table { index, off } => Ok(Some((entry(index)?, u64::from(off)))),
+            Operand::Table { index, off } => Ok(Some((self.entry(index)?, u64::from(off)))),
             Operand::Register { id, table, .. } => {
                 // The variable must exist even though the offset is not known.
-                let var = if table { entry(id)? } else { id };
-                access(code.kbin, var, 0, 0).map_err(|error| located(code, source, error))?;
+                self.access(if table { self.entry(id)? } else { id }, 0, 0)?;
                 Ok(None)
             }
             Operand::Immediate | Operand::Held | Operand::Unknown(_) => Ok(None),
         }
     }
 
-    /// `d4` with its extension: kept as it is, unless the policy lowers it (R38).
-    pub(super) fn extended_request<P: Places + ?Sized, S: Sink + ?Sized>(
-        &mut self,
-        code: &Code<'_>,
-        places: &P,
-        head: &Slot,
-        extension: &Slot,
-        sink: &mut S,
-    ) -> Result<(), Error> {
-        let operands = OPERANDS.map(|at| operand(head, at));
-        self.count_indirect(operands);
-        let why = if operands.into_iter().any(Operand::is_register) {
-            Why::REGISTER
-        } else if unknown_marker(operands).is_some() {
-            Why::OPERAND
-        } else if code.lower_dge_kinds
-            && let Some(real) = dge_opcode(byte(head, KIND)).filter(|&real| real != 0xB8)
-        {
-            let mut slot = *head;
-            put(&mut slot, 0, &[real]);
-            self.patch_operands(code, places, &mut slot, sink)?;
-            self.emit(slot, sink)?;
-            return self.drop_extension(code, extension, sink);
-        } else {
-            Why::EXTENDED
-        };
-        self.note_operands(code, head, sink)?;
-        self.note_opaque(code, 0xD4, 2, why, unknown_marker(operands).map_or(0, u64::from), sink)?;
-        self.keep(head, sink)?;
-        self.keep(extension, sink)?;
-        self.consume(2);
-        Ok(())
+    /// The variable that an entry of the `dge-table` names.
+    #[inline(never)]
+    fn entry(&self, index: u32) -> Result<u32, Error> {
+        let table = self.code.table.unwrap_or(&[]);
+        let found = usize::try_from(index).ok().and_then(|index| table.get(index));
+        found.map(|var| var.get()).ok_or_else(|| {
+            let source = u64::from(self.stream.counts.source);
+            let entries = u64::try_from(table.len()).unwrap_or(u64::MAX);
+            self.fault(StageCode::TableIndex).numbers(source, u64::from(index)).third(entries)
+        })
     }
+
+    /// Where an access leads; a refusal is at the source slot.
+    #[inline(never)]
+    pub(super) fn access(&self, var: u32, off: u64, len: u64) -> Result<Access, Error> {
+        access(self.code.kbin, var, off, len).map_err(|error| {
+            let located = self.code.located(error, self.stream.counts.source);
+            located.name2(self.code.engine.key().as_bytes())
+        })
+    }
+}
+
+/// Why operands have no known lowering, if so.
+fn undecided(operands: [Operand; 2]) -> Option<Why> {
+    if operands.into_iter().any(Operand::is_register) {
+        return Some(Why::REGISTER);
+    }
+    (unknown_marker(operands) != 0).then_some(Why::OPERAND)
 }
 
 fn operand(slot: &Slot, at: usize) -> Operand {
     Operand::decode(bytes(slot, at))
 }
 
-/// The first marker without a known meaning.
-fn unknown_marker(operands: [Operand; 2]) -> Option<u8> {
-    operands.into_iter().find_map(|operand| match operand {
+/// The first marker without a known meaning, or 0, whose meaning is known.
+fn unknown_marker(operands: [Operand; 2]) -> u64 {
+    let unknown = operands.into_iter().find_map(|operand| match operand {
         Operand::Unknown(marker) => Some(marker),
         _ => None,
-    })
-}
-
-pub(super) fn located(code: &Code<'_>, source: u32, error: Error) -> Error {
-    code.located(error, source).name2(code.engine.key().as_bytes())
+    });
+    unknown.map_or(0, u64::from)
 }
 
 /// The real opcode of a request by its kind (staging.md §11.3, Confirmed).

@@ -46,7 +46,8 @@ pub(super) fn name(slot: &Slot) -> [u8; 32] {
 }
 
 /// Without NUL fill.
-pub(super) fn trimmed(name: &[u8]) -> &[u8] {
+#[inline(never)]
+pub(in crate::plan) fn trimmed(name: &[u8]) -> &[u8] {
     let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
     name.get(..end).unwrap_or(name)
 }

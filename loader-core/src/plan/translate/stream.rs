@@ -77,38 +77,9 @@ impl Stream {
         sink: &mut S,
     ) -> Result<(), Error> {
         match SMALL {
-            true => self.feed_to::<dyn Places, dyn Sink>(code, places, bytes, sink),
-            false => self.feed_to(code, places, bytes, sink),
+            true => Run::<dyn Places, dyn Sink> { stream: self, code, places, sink }.feed(bytes),
+            false => Run { stream: self, code, places, sink }.feed(bytes),
         }
-    }
-
-    fn feed_to<P: Places + ?Sized, S: Sink + ?Sized>(
-        &mut self,
-        code: &Code<'_>,
-        places: &P,
-        mut bytes: &[u8],
-        sink: &mut S,
-    ) -> Result<(), Error> {
-        while !bytes.is_empty() {
-            if self.have == 0 && self.pending.is_none() && self.section == Section::Main {
-                let (plain, rest) = split(bytes, plain_prefix(bytes));
-                if !plain.is_empty() {
-                    self.pass(plain, sink)?;
-                    bytes = rest;
-                    continue;
-                }
-            }
-            let (now, rest) = split(bytes, 64usize.saturating_sub(self.have));
-            put(&mut self.partial, self.have, now);
-            self.have = self.have.saturating_add(now.len());
-            bytes = rest;
-            if self.have == 64 {
-                self.have = 0;
-                let slot = self.partial;
-                self.take(code, places, &slot, sink)?;
-            }
-        }
-        Ok(())
     }
 
     /// Ends the stream.
@@ -121,88 +92,121 @@ impl Stream {
         places: &P,
         sink: &mut S,
     ) -> Result<(), Error> {
-        if let Some(slot) = self.pending.take() {
-            match SMALL {
-                true => self.single::<dyn Places, dyn Sink>(code, places, &slot, sink)?,
-                false => self.single(code, places, &slot, sink)?,
-            }
+        match SMALL {
+            true => Run::<dyn Places, dyn Sink> { stream: self, code, places, sink }.finish(),
+            false => Run { stream: self, code, places, sink }.finish(),
         }
-        if self.have != 0 {
-            let whole = u64::from(self.counts.source).saturating_mul(64);
-            let bytes = whole.saturating_add(u64::try_from(self.have).unwrap_or(0));
-            return Err(code.fault(StageCode::StreamRemainder, self.counts.source).numbers(bytes, 64));
-        }
-        Ok(())
-    }
-
-    fn take<P: Places + ?Sized, S: Sink + ?Sized>(
-        &mut self,
-        code: &Code<'_>,
-        places: &P,
-        slot: &Slot,
-        sink: &mut S,
-    ) -> Result<(), Error> {
-        let [opcode, ..] = *slot;
-        if let Some(index) = pseudo_index(opcode)
-            && let Some(count) = self.counts.pseudo.get_mut(index)
-        {
-            *count = count.saturating_add(1);
-        }
-        match (self.pending.take(), opcode) {
-            (Some(head), 0xDA) => return self.pair(code, places, &head, slot, sink),
-            (Some(head), _) => self.single(code, places, &head, sink)?,
-            (None, 0xDA) => return Err(code.fault(StageCode::ExtensionAlone, self.counts.source)),
-            (None, _) => {}
-        }
-        match opcode {
-            0xD4 | 0xD9 => self.pending = Some(*slot),
-            _ => self.single(code, places, slot, sink)?,
-        }
-        Ok(())
-    }
-
-    /// Passes plain slots of the main code through.
-    fn pass<S: Sink + ?Sized>(&mut self, bytes: &[u8], sink: &mut S) -> Result<(), Error> {
-        let count = slots_in(bytes);
-        sink.slots(Section::Main, self.counts.main, bytes)?;
-        self.counts.main = self.counts.main.saturating_add(count);
-        self.counts.source = self.counts.source.saturating_add(count);
-        Ok(())
     }
 
     /// Section and slot within it that the next device slot gets.
-    pub(super) const fn here(&self) -> (Section, u32) {
+    const fn here(&self) -> (Section, u32) {
         match self.section {
             Section::Main => (Section::Main, self.counts.main),
             Section::Function => (Section::Function, self.counts.function),
         }
     }
+}
+
+/// A stream while it is translated, with what it asks and what it tells.
+pub(super) struct Run<'r, P: ?Sized, S: ?Sized> {
+    pub(super) stream: &'r mut Stream,
+    pub(super) code: &'r Code<'r>,
+    pub(super) places: &'r P,
+    pub(super) sink: &'r mut S,
+}
+
+impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
+    fn feed(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
+        while !bytes.is_empty() {
+            let stream = &mut *self.stream;
+            if stream.have == 0 && stream.pending.is_none() && stream.section == Section::Main {
+                let (plain, rest) = split(bytes, plain_prefix(bytes));
+                if !plain.is_empty() {
+                    self.pass(plain)?;
+                    bytes = rest;
+                    continue;
+                }
+            }
+            let (now, rest) = split(bytes, 64usize.saturating_sub(stream.have));
+            put(&mut stream.partial, stream.have, now);
+            stream.have = stream.have.saturating_add(now.len());
+            bytes = rest;
+            if stream.have == 64 {
+                stream.have = 0;
+                let slot = stream.partial;
+                self.take(&slot)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        if let Some(slot) = self.stream.pending.take() {
+            self.single(&slot)?;
+        }
+        if self.stream.have != 0 {
+            let whole = u64::from(self.stream.counts.source).saturating_mul(64);
+            let bytes = whole.saturating_add(u64::try_from(self.stream.have).unwrap_or(0));
+            return Err(self.fault(StageCode::StreamRemainder).numbers(bytes, 64));
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, slot: &Slot) -> Result<(), Error> {
+        let [opcode, ..] = *slot;
+        if let Some(index) = pseudo_index(opcode)
+            && let Some(count) = self.stream.counts.pseudo.get_mut(index)
+        {
+            *count = count.saturating_add(1);
+        }
+        match (self.stream.pending.take(), opcode) {
+            (Some(head), 0xDA) => return self.pair(&head, slot),
+            (Some(head), _) => self.single(&head)?,
+            (None, 0xDA) => return Err(self.fault(StageCode::ExtensionAlone)),
+            (None, _) => {}
+        }
+        match opcode {
+            0xD4 | 0xD9 => self.stream.pending = Some(*slot),
+            _ => self.single(slot)?,
+        }
+        Ok(())
+    }
+
+    /// Passes plain slots of the main code through.
+    fn pass(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let count = slots_in(bytes);
+        self.sink.slots(Section::Main, self.stream.counts.main, bytes)?;
+        self.stream.counts.main = self.stream.counts.main.saturating_add(count);
+        self.consume(count);
+        Ok(())
+    }
 
     /// Later slots belong to functions.
     pub(super) fn enter_function(&mut self) {
-        if self.section == Section::Main {
-            self.counts.function_source = self.counts.source;
+        if self.stream.section == Section::Main {
+            self.stream.counts.function_source = self.stream.counts.source;
         }
-        self.section = Section::Function;
+        self.stream.section = Section::Function;
     }
 
     /// Hands one device slot on. Slots of functions are marked in byte 3 (staging.md §11.5).
-    pub(super) fn emit<S: Sink + ?Sized>(&mut self, mut slot: Slot, sink: &mut S) -> Result<(), Error> {
-        if self.section == Section::Function
+    pub(super) fn emit(&mut self, mut slot: Slot) -> Result<(), Error> {
+        if self.stream.section == Section::Function
             && let Some(hint) = slot.get_mut(3)
         {
             *hint |= 1;
         }
-        self.keep(&slot, sink)
+        self.keep(&slot)
     }
 
     /// Hands one slot on byte for byte, in a function too (R6 ranks above staging.md §11.5).
-    pub(super) fn keep<S: Sink + ?Sized>(&mut self, slot: &Slot, sink: &mut S) -> Result<(), Error> {
-        let (section, at) = self.here();
-        sink.slots(section, at, slot)?;
+    pub(super) fn keep(&mut self, slot: &Slot) -> Result<(), Error> {
+        let (section, at) = self.stream.here();
+        self.sink.slots(section, at, slot)?;
+        let counts = &mut self.stream.counts;
         let count = match section {
-            Section::Main => &mut self.counts.main,
-            Section::Function => &mut self.counts.function,
+            Section::Main => &mut counts.main,
+            Section::Function => &mut counts.function,
         };
         *count = count.saturating_add(1);
         Ok(())
@@ -210,21 +214,53 @@ impl Stream {
 
     /// A source slot was dealt with.
     pub(super) const fn consume(&mut self, slots: u32) {
-        self.counts.source = self.counts.source.saturating_add(slots);
+        self.stream.counts.source = self.stream.counts.source.saturating_add(slots);
+    }
+
+    /// Number in the image of the slot that comes next.
+    pub(super) fn slot(&self) -> u32 {
+        let (section, at) = self.stream.here();
+        self.places.base(section).saturating_add(at)
+    }
+
+    /// An error at the source slot.
+    pub(super) fn fault(&self, code: StageCode) -> Error {
+        self.code.fault(code, self.stream.counts.source)
     }
 
     /// A note about the slot that comes next.
-    pub(super) fn note(&self, code: &Code<'_>, kind: NoteKind, opcode: u8) -> SlotNote {
-        let (section, slot) = self.here();
+    #[inline(never)]
+    pub(super) fn note(&self, kind: NoteKind, opcode: u8) -> SlotNote {
+        let (section, slot) = self.stream.here();
         SlotNote {
             kind,
-            core: code.core,
-            engine: u8::try_from(code.engine.number()).unwrap_or(u8::MAX),
+            core: self.code.core,
+            engine: u8::try_from(self.code.engine.number()).unwrap_or(u8::MAX),
             opcode,
-            source: self.counts.source.into(),
+            source: self.stream.counts.source.into(),
             in_function: u8::from(section == Section::Function),
             slot: slot.into(),
             ..SlotNote::default()
         }
+    }
+
+    /// Tells of the slot that comes next.
+    pub(super) fn tell(&mut self, kind: NoteKind, opcode: u8) -> Result<(), Error> {
+        self.tell_more(kind, opcode, 0, 0, 0)
+    }
+
+    /// The same with what the kind says of `operand`, `id` and `value`.
+    #[inline(never)]
+    pub(super) fn tell_more(
+        &mut self,
+        kind: NoteKind,
+        opcode: u8,
+        operand: u8,
+        id: u32,
+        value: u64,
+    ) -> Result<(), Error> {
+        let mut note = self.note(kind, opcode);
+        (note.operand, note.id, note.value) = (operand, id.into(), value.into());
+        self.sink.note(note)
     }
 }

@@ -1,7 +1,6 @@
 //! Text and an exit status through the debugger, which QEMU plays.
 
 use core::arch::asm;
-use core::fmt;
 
 const WRITE0: usize = 4;
 const EXIT_EXTENDED: usize = 0x20;
@@ -24,19 +23,14 @@ pub fn exit(status: i32) -> ! {
     }
 }
 
-/// The debugger's console.
-pub struct Out;
-
-impl fmt::Write for Out {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let mut line = [0u8; 65];
-        for piece in text.as_bytes().chunks(64) {
-            for (slot, &byte) in line.iter_mut().zip(piece.iter().chain(&[0])) {
-                *slot = byte;
-            }
-            // SAFETY: the text ends with a zero byte and lives until the call returns.
-            unsafe { call(WRITE0, line.as_ptr() as usize) };
+/// Writes to the debugger's console.
+pub fn write(bytes: &[u8]) {
+    let mut line = [0u8; 65];
+    for piece in bytes.chunks(64) {
+        for (slot, &byte) in line.iter_mut().zip(piece.iter().chain(&[0])) {
+            *slot = byte;
         }
-        Ok(())
+        // SAFETY: the text ends with a zero byte and lives until the call returns.
+        unsafe { call(WRITE0, line.as_ptr() as usize) };
     }
 }

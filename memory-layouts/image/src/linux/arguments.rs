@@ -21,7 +21,9 @@ pub struct Arguments {
 }
 
 fn number(text: &[u8]) -> Option<u32> {
-    core::str::from_utf8(text).ok()?.parse().ok()
+    let digit = |&byte: &u8| char::from(byte).to_digit(10);
+    let more = |number: u32, digit: u32| number.checked_mul(10)?.checked_add(digit);
+    text.iter().try_fold(None, |number, byte| more(number.unwrap_or(0), digit(byte)?).map(Some))?
 }
 
 fn target(text: &[u8]) -> Option<Target> {
@@ -41,13 +43,18 @@ impl Arguments {
         let mut all = Self { file: c"", target: target_of_layout, allow_opaque: false, core: 0 };
         let mut seen = false;
         while let Some(word) = words.next() {
-            match word.to_bytes() {
-                b"--device" => all.target = target(words.next()?.to_bytes())?,
-                b"--core" => all.core = number(words.next()?.to_bytes())?.try_into().ok()?,
-                b"--allow-opaque" => all.allow_opaque = true,
-                [b'-', ..] => return None,
-                _ if seen => return None,
-                _ => (all.file, seen) = (word, true),
+            // Comparisons of whole slices: a match would compare byte by byte.
+            let text = word.to_bytes();
+            if text == b"--device" {
+                all.target = target(words.next()?.to_bytes())?;
+            } else if text == b"--core" {
+                all.core = number(words.next()?.to_bytes())?.try_into().ok()?;
+            } else if text == b"--allow-opaque" {
+                all.allow_opaque = true;
+            } else if seen || text.starts_with(b"-") {
+                return None;
+            } else {
+                (all.file, seen) = (word, true);
             }
         }
         seen.then_some(all)

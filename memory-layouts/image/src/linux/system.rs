@@ -1,7 +1,6 @@
 //! Four system calls.
 
 use core::arch::asm;
-use core::fmt;
 
 const WRITE: usize = 1;
 const LSEEK: usize = 8;
@@ -50,18 +49,14 @@ const fn value(result: isize) -> Result<usize, i32> {
     if result < 0 { Err(-result as i32) } else { Ok(result as usize) }
 }
 
-/// A descriptor to write text to.
-pub struct Out(pub i32);
-
-impl fmt::Write for Out {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let mut rest = text.as_bytes();
-        while !rest.is_empty() {
-            // SAFETY: the bytes are valid for their length.
-            let result = unsafe { call(WRITE, [self.0 as usize, rest.as_ptr() as usize, rest.len(), 0]) };
-            let written = value(result).map_err(|_| fmt::Error)?;
-            rest = rest.get(written..).ok_or(fmt::Error)?;
+/// Writes to a descriptor as long as it takes something.
+pub fn write(fd: i32, mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        // SAFETY: the bytes are valid for their length.
+        let result = unsafe { call(WRITE, [fd as usize, bytes.as_ptr() as usize, bytes.len(), 0]) };
+        match value(result) {
+            Ok(written) if written > 0 => bytes = bytes.get(written..).unwrap_or(&[]),
+            _ => return,
         }
-        Ok(())
     }
 }

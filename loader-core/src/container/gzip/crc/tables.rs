@@ -1,13 +1,26 @@
-//! CRC-32 by tables, sixteen bytes a step.
+//! CRC-32 by tables, sixteen bytes a step; where code must be small, by one of sixteen words, half a byte a step.
 
 use crate::layout::SMALL;
 
 /// Bytes of a step.
 const SLICES: usize = 16;
-/// Tables that are kept: one where code must be small, and then a byte is a step.
-const KEPT: usize = if SMALL { 1 } else { SLICES };
 
-static TABLES: [[u32; 256]; KEPT] = tables();
+static TABLES: [[u32; 256]; SLICES] = tables();
+/// What four bits shift in.
+static NIBBLES: [u32; 16] = nibbles();
+
+/// The polynomial, from the lowest bit on.
+const POLYNOMIAL: u32 = 0xEDB8_8320;
+
+#[allow(clippy::arithmetic_side_effects, reason = "evaluated at compile time")]
+const fn shifted(mut crc: u32, bits: u32) -> u32 {
+    let mut bit = 0;
+    while bit < bits {
+        crc = if crc & 1 == 1 { (crc >> 1) ^ POLYNOMIAL } else { crc >> 1 };
+        bit += 1;
+    }
+    crc
+}
 
 #[allow(
     clippy::as_conversions,
@@ -15,21 +28,15 @@ static TABLES: [[u32; 256]; KEPT] = tables();
     clippy::arithmetic_side_effects,
     reason = "evaluated at compile time, where a wrong index is a compile error"
 )]
-const fn tables() -> [[u32; 256]; KEPT] {
-    let mut tables = [[0u32; 256]; KEPT];
+const fn tables() -> [[u32; 256]; SLICES] {
+    let mut tables = [[0u32; 256]; SLICES];
     let mut byte = 0;
     while byte < 256 {
-        let mut crc = byte as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            crc = if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 };
-            bit += 1;
-        }
-        tables[0][byte] = crc;
+        tables[0][byte] = shifted(byte as u32, 8);
         byte += 1;
     }
     let mut slice = 1;
-    while slice < KEPT {
+    while slice < SLICES {
         let mut byte = 0;
         while byte < 256 {
             let before = tables[slice - 1][byte];
@@ -39,6 +46,31 @@ const fn tables() -> [[u32; 256]; KEPT] {
         slice += 1;
     }
     tables
+}
+
+#[allow(
+    clippy::as_conversions,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "evaluated at compile time, where a wrong index is a compile error"
+)]
+const fn nibbles() -> [u32; 16] {
+    let mut nibbles = [0; 16];
+    let mut value = 0;
+    while value < 16 {
+        nibbles[value] = shifted(value as u32, 4);
+        value += 1;
+    }
+    nibbles
+}
+
+/// One byte, as two halves.
+fn halves(crc: u32, byte: u8) -> u32 {
+    let half = |crc: u32| {
+        let low = usize::try_from(crc & 0xF).unwrap_or(0);
+        (crc >> 4) ^ NIBBLES.get(low).copied().unwrap_or(0)
+    };
+    half(half(crc ^ u32::from(byte)))
 }
 
 fn look(slice: usize, byte: u8) -> u32 {
@@ -60,7 +92,11 @@ impl Crc32 {
 
     pub(in super::super) fn update(&mut self, bytes: &[u8]) {
         let mut crc = self.0;
-        let (blocks, rest) = if SMALL { (&[][..], bytes) } else { bytes.as_chunks::<SLICES>() };
+        if SMALL {
+            self.0 = bytes.iter().fold(crc, |crc, &byte| halves(crc, byte));
+            return;
+        }
+        let (blocks, rest) = bytes.as_chunks::<SLICES>();
         for block in blocks {
             crc = step(crc, block);
         }
@@ -92,4 +128,16 @@ fn step(crc: u32, block: &[u8; SLICES]) -> u32 {
         ^ look(2, b13)
         ^ look(1, b14)
         ^ look(0, b15)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{halves, look};
+
+    #[test]
+    fn half_bytes_shift_in_what_bytes_do() {
+        for byte in 0..=u8::MAX {
+            assert_eq!(halves(0, byte), look(0, byte), "{byte}");
+        }
+    }
 }
