@@ -220,7 +220,7 @@ const PLACES: [(u8, u8); Field::ALL.len()] = {
 
 /// Puts a value into its field; `None` if the field cannot hold it.
 fn set(profile: &mut ActProfile, key: &[u8], value: Element<'_>) -> Option<()> {
-    let &(at, bytes) = PLACES.get(Field::of(key).place()?)?;
+    let &(at, bytes) = PLACES.get(Field::of(key).place())?;
     let number = match bytes {
         1 => value.as_u8()?.into(),
         _ => value.as_u32().or_else(|| value.as_i32().map(i32::cast_unsigned))?,
