@@ -178,9 +178,10 @@ pub(crate) fn visit_blocks_within<'m, P: Payload<'m>, S: BlockSink, V: Visitor>(
 ) -> Result<(), Error> {
     let mut cutter = chain::cutter(memory, limits, &Policy::DEFAULT);
     let mut visitor = block::visit::BlockVisitor::new(*manifest, &mut cutter, sink);
-    payload.visit(&mut Either::new(&mut visitor, also))?;
-    while visitor.next_round() {
-        payload.visit(&mut visitor)?;
+    let mut both = Either::new(&mut visitor, also);
+    payload.visit(&mut both)?;
+    while both.first_alone().next_round() {
+        payload.visit(&mut both)?;
     }
     Ok(())
 }

@@ -110,19 +110,26 @@ pub struct Either<'a, A, B> {
     first: &'a mut A,
     second: &'a mut B,
     to_first: bool,
+    alone: bool,
 }
 
 impl<'a, A, B> Either<'a, A, B> {
     /// Asks `first`, then `second`.
     pub const fn new(first: &'a mut A, second: &'a mut B) -> Self {
-        Self { first, second, to_first: false }
+        Self { first, second, to_first: false, alone: false }
+    }
+
+    /// Lets the first have further passes to itself.
+    pub(crate) fn first_alone(&mut self) -> &mut A {
+        self.alone = true;
+        self.first
     }
 }
 
 impl<A: Visitor, B: Visitor> Visitor for Either<'_, A, B> {
     fn wants(&mut self, id: MemberId) -> bool {
         self.to_first = self.first.wants(id);
-        self.to_first || self.second.wants(id)
+        self.to_first || (!self.alone && self.second.wants(id))
     }
 
     fn data(&mut self, id: MemberId, offset: u64, bytes: &[u8]) -> Result<(), Error> {
