@@ -156,11 +156,8 @@ impl<'m> Arena<'m> {
 
     fn reserve(&self, bytes: Option<usize>) -> Result<usize, ArenaFull> {
         let available = self.available();
-        match bytes.and_then(round_up) {
-            Some(needed) if needed <= available => Ok(needed),
-            Some(needed) => Err(ArenaFull { needed, available }),
-            None => Err(ArenaFull { needed: usize::MAX, available }),
-        }
+        let needed = bytes.and_then(round_up).unwrap_or(usize::MAX);
+        if needed <= available { Ok(needed) } else { Err(ArenaFull { needed, available }) }
     }
 
     fn touch(&mut self) {
@@ -330,7 +327,7 @@ impl<'m> Arena<'m> {
     }
 
     #[inline(never)]
-    fn bytes_mut(&mut self, place: ArenaRef, size: usize) -> Option<&mut [u8]> {
+    pub(crate) fn bytes_mut(&mut self, place: ArenaRef, size: usize) -> Option<&mut [u8]> {
         if place.is_null() {
             return Some(&mut []);
         }

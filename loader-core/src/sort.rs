@@ -1,7 +1,7 @@
 //! Sorting in place, without recursion over the input.
 
 use crate::arena::Record;
-use crate::bytes::swap;
+use crate::bytes::{split_mut, swap};
 use crate::layout::SMALL;
 use core::cmp::Ordering;
 use zerocopy::IntoBytes;
@@ -42,9 +42,10 @@ fn sort_bytes(bytes: &mut [u8], size: usize, less: &mut dyn FnMut(&[u8], &[u8]) 
     sort_by(count, &mut |act, a, b| {
         let (a, b) = (a.saturating_mul(size), b.saturating_mul(size));
         if let Act::Swap = act {
-            for byte in 0..size {
-                swap(bytes, a.saturating_add(byte), b.saturating_add(byte));
-            }
+            // The first of the two comes first.
+            let (low, high) = split_mut(bytes, b);
+            let one = low.get_mut(a..).unwrap_or(&mut []);
+            one.iter_mut().zip(high).take(size).for_each(|(one, other)| core::mem::swap(one, other));
             return false;
         }
         let record = |at: usize| bytes.get(at..).and_then(|rest| rest.get(..size)).unwrap_or(&[]);

@@ -39,12 +39,23 @@ impl ArenaRef {
     /// Reference to element `index` of an array of `T`, as a one-element array.
     #[must_use]
     pub fn nth<T>(self, index: u32) -> Option<Self> {
-        if index >= self.len.get() {
-            return None;
+        Some(self.at::<T>(index)).filter(|place| !place.is_null())
+    }
+
+    /// The same; null where the array has no such element.
+    pub(crate) fn at<T>(self, index: u32) -> Self {
+        self.element(index, size_of::<T>())
+    }
+
+    /// One copy for all types of records, where small code goes before speed.
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn element(self, index: u32, size: usize) -> Self {
+        let before = u32::try_from(size).ok().and_then(|size| index.checked_mul(size));
+        let off = before.and_then(|before| self.off.get().checked_add(before));
+        match off.filter(|_| index < self.len.get()) {
+            Some(off) => Self { off: U32::new(off), len: U32::new(1) },
+            None => Self::NULL,
         }
-        let size = u32::try_from(size_of::<T>()).ok()?;
-        let off = self.off.get().checked_add(index.checked_mul(size)?)?;
-        Some(Self { off: U32::new(off), len: U32::new(1) })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{ArenaRef, Record, TailRef, to_usize};
 use core::mem::size_of;
 use zerocopy::FromBytes;
+use zerocopy::little_endian::U32;
 
 /// Sealed head bytes: finished records, addressed by [`ArenaRef`].
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +35,12 @@ impl<'m> Head<'m> {
     #[must_use]
     pub fn slice<T: Record>(&self, place: ArenaRef) -> Option<&'m [T]> {
         <[T]>::ref_from_bytes(self.place(place, size_of::<T>())?).ok()
+    }
+
+    /// The bytes from a place on up to a NUL.
+    pub(crate) fn text(&self, off: U32) -> Option<&'m [u8]> {
+        let rest = self.bytes.get(to_usize(off).checked_sub(self.base)?..)?;
+        rest.split(|&byte| byte == 0).next()
     }
 
     /// Where records of `size` bytes lie; one copy for all types of records.

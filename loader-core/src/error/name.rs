@@ -62,16 +62,24 @@ impl<const N: usize> fmt::Display for Name<N> {
     }
 }
 
+/// Shows text as it is, but for control characters, and bytes that are no text as numbers.
 fn show(bytes: &[u8], cut: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    for chunk in bytes.utf8_chunks() {
-        for character in chunk.valid().chars() {
-            if character.is_control() {
-                write!(f, "{}", character.escape_default())?;
-            } else {
-                fmt::Write::write_char(f, character)?;
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let valid = core::str::from_utf8(rest).map_or_else(|error| error.valid_up_to(), str::len);
+        let (text, after) = crate::bytes::split(rest, valid);
+        for character in core::str::from_utf8(text).unwrap_or("").chars() {
+            match character {
+                '\t' => f.write_str("\\t")?,
+                '\n' => f.write_str("\\n")?,
+                '\r' => f.write_str("\\r")?,
+                control if control.is_control() => write!(f, "\\u{{{:x}}}", u32::from(control))?,
+                plain => fmt::Write::write_char(f, plain)?,
             }
         }
-        write!(f, "{}", chunk.invalid().escape_ascii())?;
+        let Some((byte, after)) = after.split_first() else { break };
+        write!(f, "\\x{byte:02x}")?;
+        rest = after;
     }
     f.write_str(if cut { "…" } else { "" })
 }
@@ -93,5 +101,6 @@ mod tests {
         assert_eq!(Name::<8>::new(b"SB").to_string(), "SB");
         assert_eq!(Name::<4>::new(b"abcdef").to_string(), "abcd…");
         assert_eq!(Name::<8>::new(b"a\xff\n").to_string(), "a\\xff\\n");
+        assert_eq!(Name::<9>::new(b"\x7f\r\xe2\x80\xc3\xb6\t").to_string(), "\\u{7f}\\r\\xe2\\x80\u{f6}\\t");
     }
 }

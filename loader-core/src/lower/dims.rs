@@ -54,7 +54,7 @@ macro_rules! counts {
         }
 
         /// Bytes of the records that each of them stands for.
-        const SIZES: [u64; size_of::<Counts>() / 8] = [$(0 $(+ wide(size_of::<$record>()))+,)*];
+        const SIZES: [u64; size_of::<Counts>() / 8] = [$(sum(&[$(size_of::<$record>()),+]),)*];
     };
 }
 
@@ -122,9 +122,14 @@ counts! {
     shared_scratchpad: Nothing,
 }
 
-const fn wide(n: usize) -> u64 {
-    let [a, b, c, d, e, f, g, h] = n.to_le_bytes();
-    u64::from_le_bytes([a, b, c, d, e, f, g, h])
+#[allow(clippy::as_conversions, reason = "runs while compiling; a size fits 64 bits")]
+const fn sum(sizes: &[usize]) -> u64 {
+    let (mut rest, mut sum) = (sizes, 0u64);
+    while let Some((size, more)) = rest.split_first() {
+        sum = sum.saturating_add(*size as u64);
+        rest = more;
+    }
+    sum
 }
 
 /// `bytes` rounded up to 8.

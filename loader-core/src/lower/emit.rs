@@ -174,7 +174,7 @@ impl<'a, 'm, I: Input> Emit<'a, 'm, I> {
             self.subject.sg = sg;
             self.counts = self.subject.count()?;
             self.kbin()?;
-            let place = kbins.nth::<Kbin>(sg).unwrap_or(ArenaRef::NULL);
+            let place = kbins.at::<Kbin>(sg);
             let kbin = self.kbin;
             self.put(place, &kbin);
             if let Some(entry) = self.nth_mut::<SubgraphEntry>(self.entries, sg) {

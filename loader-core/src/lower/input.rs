@@ -285,6 +285,11 @@ pub trait Input {
     /// Queues by name.
     fn queues(&self, sg: u32) -> impl Iterator<Item = QueueIn<'_>>;
 
+    /// Queue number `index`.
+    fn queue(&self, sg: u32, index: u16) -> Option<QueueIn<'_>> {
+        self.queues(sg).nth(usize::from(index))
+    }
+
     /// Name of an instance of queue number `queue`.
     fn instance_name(&self, sg: u32, queue: u32, instance: u32) -> Option<&[u8]>;
 

@@ -173,7 +173,8 @@ impl<'m> KbinView<'m> {
     /// All blobs that have bytes.
     #[must_use]
     pub fn blobs(&self) -> &'m [Blob] {
-        self.engine_hdrs().next().map_or(&[], |hdr| self.array(hdr.blobs))
+        let [first, ..] = self.kbin.engine;
+        self.head.get::<EngineHdr>(first).map_or(&[], |hdr| self.array(hdr.blobs))
     }
 
     /// Print metadata of a variable.

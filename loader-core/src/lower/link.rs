@@ -53,7 +53,7 @@ impl<I: Input> Linker<'_, I> {
     /// Where a variable of a subgraph is.
     #[inline(never)]
     fn place(&self, arena: &Arena<'_>, sg: u32, id: u32) -> Option<ArenaRef> {
-        let entry = arena.get::<SubgraphEntry>(self.entries.nth::<SubgraphEntry>(sg)?)?;
+        let entry = arena.get::<SubgraphEntry>(self.entries.at::<SubgraphEntry>(sg))?;
         let set = arena.get::<Kbin>(entry.kbin)?.mem_ref_set;
         behind::<MemRefSetHdr>(set, arena.get::<MemRefSetHdr>(set)?.nmem.get()).nth::<MemRef>(id)
     }

@@ -2,6 +2,7 @@
 
 mod arena;
 mod bytes;
+mod checked;
 mod cores;
 mod engines;
 mod fuzz;

@@ -56,6 +56,7 @@ impl<I: Input> Emit<'_, '_, I> {
         Some(note.numbers(u64::from(block.id), u64::from(semaphore)))
     }
 
+    #[inline(never)]
     fn block(
         &mut self,
         descs: ArenaRef,
@@ -88,13 +89,10 @@ impl<I: Input> Emit<'_, '_, I> {
     /// Takes the next `count` descriptors of a part.
     fn descs(&mut self, lane: &Lane, part: usize, count: u32) -> ArenaRef {
         let cursor = lane.cursors(self.arena).and_then(|cursors| cursors.get_mut(part));
-        let first = cursor.map(|cursor| {
-            let first = cursor.desc.get();
-            cursor.desc.set(first.saturating_add(count));
-            first
-        });
-        let place = first.and_then(|first| lane.descs.nth::<Desc>(first));
-        place.map_or(ArenaRef::NULL, |place| ArenaRef { len: U32::new(count), ..place })
+        let Some(cursor) = cursor else { return ArenaRef::NULL };
+        let first = cursor.desc.get();
+        cursor.desc.set(first.saturating_add(count));
+        ArenaRef { len: U32::new(count), ..lane.descs.at::<Desc>(first) }
     }
 
     /// The last descriptor's `semaphore` field and marks.

@@ -22,23 +22,49 @@ impl<I: Input> Emit<'_, '_, I> {
 
     /// A record, to fill where it lies.
     pub(super) fn get_mut<T: Record>(&mut self, place: ArenaRef) -> Option<&mut T> {
-        let record = self.arena.get_mut::<T>(place);
-        self.lost |= record.is_none();
-        record
+        self.nth_mut(place, 0)
     }
 
     /// Element `index` of an array, to fill where it lies.
     pub(super) fn nth_mut<T: Record>(&mut self, array: ArenaRef, index: u32) -> Option<&mut T> {
-        self.get_mut(array.nth::<T>(index).unwrap_or(ArenaRef::NULL))
+        T::mut_from_bytes(self.bytes_mut(array, index, size_of::<T>())?).ok()
+    }
+
+    #[inline(never)]
+    fn bytes_mut(&mut self, array: ArenaRef, index: u32, size: usize) -> Option<&mut [u8]> {
+        let bytes = self.arena.bytes_mut(array.element(index, size), size);
+        // None lies at null.
+        let bytes = bytes.filter(|bytes| !bytes.is_empty());
+        self.lost |= bytes.is_none();
+        bytes
     }
 
     pub(super) fn put<T: Record>(&mut self, place: ArenaRef, record: &T) {
-        self.fill(place.off.get(), record.as_bytes());
+        self.put_nth(place, 0, record);
     }
 
     /// Writes element `index` of an array.
     pub(super) fn put_nth<T: Record>(&mut self, array: ArenaRef, index: u32, record: &T) {
-        self.put(array.nth::<T>(index).unwrap_or(ArenaRef::NULL), record);
+        self.put_bytes(array, index, record.as_bytes());
+    }
+
+    #[inline(never)]
+    fn put_bytes(&mut self, array: ArenaRef, index: u32, record: &[u8]) {
+        if let Some(bytes) = self.bytes_mut(array, index, record.len()) {
+            crate::bytes::copy(bytes, record);
+        }
+    }
+
+    /// The next element of an array that is filled from the first to the last, which leaves the rest.
+    pub(super) fn next<T: Record>(&mut self, rest: &mut ArenaRef) -> ArenaRef {
+        self.next_of(rest, size_of::<T>())
+    }
+
+    #[inline(never)]
+    fn next_of(&mut self, rest: &mut ArenaRef, size: usize) -> ArenaRef {
+        let next = rest.element(0, size);
+        *rest = ArenaRef { len: U32::new(rest.count().saturating_sub(1)), ..rest.element(1, size) };
+        next
     }
 
     /// Copies bytes to a place.

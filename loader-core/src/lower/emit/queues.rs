@@ -6,7 +6,7 @@ use crate::arena::ArenaRef;
 use crate::error::{LowerCode, remark};
 use crate::lower::input::{FileIn, Input, QueueIn};
 use crate::lower::kbins::behind;
-use crate::lower::measure::wide;
+use crate::lower::measure::{self, QUEUES};
 use crate::lower::record::{Ap, Blob, BlobKind, Desc, Dim, EngType, EngineHdr, QueueHdr, RingInstHdr};
 use crate::manifest::BlockSource;
 use zerocopy::little_endian::U32;
@@ -19,10 +19,12 @@ impl<I: Input> Emit<'_, '_, I> {
     pub(super) fn engines(&mut self) {
         let headers = self.alloc::<EngineHdr>(5);
         self.blobs = self.alloc::<Blob>(self.counts.blobs);
-        let places = (0..).map(|slot| headers.nth::<EngineHdr>(slot).unwrap_or(ArenaRef::NULL));
-        self.kbin.engine.iter_mut().zip(places).for_each(|(to, place)| *to = place);
-        for (place, engine) in self.kbin.engine.into_iter().zip(Engine::BY_NAME) {
+        for (slot, engine) in (0..).zip(Engine::BY_NAME) {
+            let place = headers.at::<EngineHdr>(slot);
             self.engine(place, engine);
+            if let Some(to) = self.kbin.engine.get_mut(wide(slot)) {
+                *to = place;
+            }
         }
     }
 
@@ -53,23 +55,40 @@ impl<I: Input> Emit<'_, '_, I> {
     #[inline(never)]
     pub(super) fn queues(&mut self) {
         let subject = self.subject;
-        for ((slot, number), queue) in (0..).zip(0u32..).zip(subject.input.queues(subject.sg)) {
+        // Names of queues that their first instance does not carry.
+        let mut names = [None; QUEUES];
+        let mut number = 0u32;
+        for queue in subject.input.queues(subject.sg) {
             let place = self.alloc::<QueueHdr>(1);
-            let instances = self.alloc::<ArenaRef>(u64::from(queue.instances));
+            let mut instances = self.alloc::<ArenaRef>(u64::from(queue.instances));
             self.queue(place, &queue, number);
             for instance in 0..queue.instances {
                 let at = self.alloc::<RingInstHdr>(1);
-                self.put_nth(instances, instance, &at);
+                let to = self.next::<ArenaRef>(&mut instances);
+                self.put(to, &at);
                 let name = subject.input.instance_name(subject.sg, number, instance).unwrap_or(&[]);
                 if let Some(header) = self.get_mut::<RingInstHdr>(at) {
                     header.name.set(name);
                 }
+                if let Some(slot) =
+                    names.get_mut(wide(number)).filter(|_| instance == 0 && name != queue.name)
+                {
+                    *slot = Some(queue.name);
+                }
             }
-            if let Some(to) = self.kbin.dma.get_mut::<usize>(slot) {
+            if let Some(to) = self.kbin.dma.get_mut(wide(number)) {
                 *to = place;
             }
+            number = number.saturating_add(1);
         }
-        self.queue_names();
+        let mut pool = self.alloc::<u8>(self.counts.queue_names);
+        for (place, name) in self.kbin.dma.into_iter().zip(names) {
+            let Some(name) = name else { continue };
+            let kept = self.pool(&mut pool, name);
+            if let Some(header) = self.get_mut::<QueueHdr>(place) {
+                header.name = kept.off;
+            }
+        }
         self.rings();
     }
 
@@ -78,7 +97,7 @@ impl<I: Input> Emit<'_, '_, I> {
         if queue.owner.is_none() {
             remark(self.notes, || note(LowerCode::OwnerAssumed));
         }
-        let (listed, hardware) = (wide(queue.semaphores.len()), u64::from(queue.num_queues.max(1)));
+        let (listed, hardware) = (measure::wide(queue.semaphores.len()), u64::from(queue.num_queues.max(1)));
         if listed > 1 && listed != hardware {
             let note = || note(LowerCode::SemaphoreCount).numbers(listed, hardware);
             remark(self.notes, || note().element(number));
@@ -99,22 +118,6 @@ impl<I: Input> Emit<'_, '_, I> {
         header.ring_instance_count = U32::new(queue.instances);
     }
 
-    /// Names of queues that their first instance does not carry.
-    #[inline(never)]
-    fn queue_names(&mut self) {
-        let subject = self.subject;
-        let mut pool = self.alloc::<u8>(self.counts.queue_names);
-        for ((number, place), queue) in (0..).zip(self.kbin.dma).zip(subject.input.queues(subject.sg)) {
-            if subject.input.instance_name(subject.sg, number, 0) == Some(queue.name) {
-                continue;
-            }
-            let name = self.pool(&mut pool, queue.name);
-            if let Some(header) = self.get_mut::<QueueHdr>(place) {
-                header.name = name.off;
-            }
-        }
-    }
-
     /// Allocates what transfers fill, and tells every instance where its descriptors are: instance by instance
     /// (lowering.md §10.3).
     #[inline(never)]
@@ -131,13 +134,16 @@ impl<I: Input> Emit<'_, '_, I> {
             let queue = self.arena.get::<QueueHdr>(place);
             let refs = behind::<QueueHdr>(place, queue.map_or(0, |queue| queue.ring_instance_count.get()));
             for within in 0..refs.count() {
-                let count = |source| subject.input.totals(subject.sg, source, instance).transfers;
-                let ndesc = BlockSource::ALL.map(count).into_iter().fold(0, u32::saturating_add);
-                let at = refs.nth::<ArenaRef>(within).and_then(|at| self.arena.get::<ArenaRef>(at)).copied();
+                let mut ndesc = 0u32;
+                for source in BlockSource::ALL {
+                    let totals = subject.input.totals(subject.sg, source, instance);
+                    ndesc = ndesc.saturating_add(totals.transfers);
+                }
+                let at = self.arena.get::<ArenaRef>(refs.at::<ArenaRef>(within)).copied();
                 if let Some(header) = self.get_mut::<RingInstHdr>(at.unwrap_or(ArenaRef::NULL)) {
                     header.ndesc = U32::new(ndesc);
-                    if let Some(descs) = lane.descs.nth::<Desc>(first).filter(|_| ndesc > 0) {
-                        header.descs = descs.off;
+                    if ndesc > 0 {
+                        header.descs = lane.descs.at::<Desc>(first).off;
                     }
                 }
                 instance = instance.saturating_add(1);
@@ -152,4 +158,8 @@ fn flags(queue: &QueueIn<'_>) -> u32 {
     bit(queue.pinned, QueueHdr::PINNED)
         | bit(queue.dge, QueueHdr::DGE)
         | bit(queue.dynamic, QueueHdr::DYNAMIC)
+}
+
+fn wide(n: u32) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
 }

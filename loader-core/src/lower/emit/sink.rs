@@ -5,13 +5,13 @@ use crate::arch::{Arch, Engine};
 use crate::arena::{Arena, ArenaRef};
 use crate::error::{Error, LowerCode, Stage};
 use crate::lower::input::{FileIn, Input, LowerSink};
+use crate::lower::kbins::behind;
 use crate::lower::measure::{Subject, wide};
 use crate::lower::record::{
     ActProfile, ActSet, Ap, Desc, DescFlags, DescType, Dim, Dtype, FmaExtra, Kbin, MinMaxExtra, Op,
-    SubgraphEntry, Text, TransposeExtra,
+    SubgraphEntry, TransposeExtra,
 };
 use crate::manifest::{Access, Block, BlockAt, BlockSink, BlockSource, DmaOp, Transfer};
-use zerocopy::IntoBytes;
 use zerocopy::little_endian::{I64, U16, U32, U64};
 
 /// Source slots of a descriptor.
@@ -141,15 +141,13 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
 impl Known {
     /// Writes an access pattern at the cursor.
     #[inline(never)]
-    fn put_access(&mut self, arena: &mut Arena<'_>, access: &Access) -> Option<ArenaRef> {
-        let dims = self.lane.dims.nth::<Dim>(self.next.dim.get())?;
-        let dims = ArenaRef { len: U32::new(u32::from(access.dims)), ..dims };
+    fn put_access(&mut self, arena: &mut Arena<'_>, access: &Access) -> Option<()> {
+        let dims = ArenaRef { len: U32::new(u32::from(access.dims)), ..self.dim() };
         let slots = arena.slice_mut::<Dim>(dims)?;
         for ((slot, &size), &step) in slots.iter_mut().zip(access.sizes()).zip(access.steps()) {
             *slot = Dim { size: U64::new(size), step: I64::new(step) };
         }
-        let place = self.lane.aps.nth::<Ap>(self.next.ap.get())?;
-        let record = arena.get_mut::<Ap>(place)?;
+        let record = arena.get_mut::<Ap>(self.access())?;
         record.var_id = U32::new(access.var);
         record.ndims = access.dims;
         record.dtype = if access.dtype_given { access.dtype } else { 0 };
@@ -157,7 +155,17 @@ impl Known {
         record.dims = dims;
         advance(&mut self.next.ap, 1);
         advance(&mut self.next.dim, u32::from(access.dims));
-        Some(place)
+        Some(())
+    }
+
+    /// Where the next dimension goes.
+    fn dim(&self) -> ArenaRef {
+        self.lane.dims.at::<Dim>(self.next.dim.get())
+    }
+
+    /// Where the next access pattern goes.
+    fn access(&self) -> ArenaRef {
+        self.lane.aps.at::<Ap>(self.next.ap.get())
     }
 
     /// Writes the parameters of an operation at the cursor; null if it has none.
@@ -166,28 +174,25 @@ impl Known {
         if room == 0 {
             return Some(ArenaRef::NULL);
         }
-        let off = self.lane.extra.nth::<u8>(self.next.extra.get())?.off;
-        let slot = arena.slice_mut::<u8>(ArenaRef { off, len: U32::new(room) })?;
-        let len = write_extra(slot, transfer);
+        let place = self.lane.extra.at::<u8>(self.next.extra.get());
         advance(&mut self.next.extra, room);
-        Some(ArenaRef { off, len: U32::new(u32::try_from(len).unwrap_or(0)) })
+        let len = write_extra(arena, place, transfer)?;
+        Some(ArenaRef { len: U32::new(len), ..place })
     }
 
     /// Writes a descriptor at the cursor, with all that it refers to.
     fn put(&mut self, arena: &mut Arena<'_>, transfer: &Transfer<'_>) -> Option<()> {
-        let to = self.put_access(arena, &transfer.to)?;
-        let mut from = ArenaRef::NULL;
-        for access in transfer.from {
-            let place = self.put_access(arena, access)?;
-            from = if from.is_null() { place } else { from };
-        }
+        let to = self.access();
+        self.put_access(arena, &transfer.to)?;
         let sources = u16::try_from(transfer.from.len()).unwrap_or(u16::MAX);
-        from.len = U32::new(u32::from(sources));
+        let from = ArenaRef { len: U32::new(u32::from(sources)), ..self.access() };
+        for access in transfer.from {
+            self.put_access(arena, access)?;
+        }
         let extra = self.put_extra(arena, transfer)?;
         let op = operation(transfer);
-        let place = self.lane.descs.nth::<Desc>(self.next.desc.get())?;
+        let desc = arena.get_mut::<Desc>(self.lane.descs.at::<Desc>(self.next.desc.get()))?;
         advance(&mut self.next.desc, 1);
-        let desc = arena.get_mut::<Desc>(place)?;
         let robin = op == Op::TRANSPOSE && self.arch > Arch::Sunda;
         let flags = DescFlags::CAST.when(transfer.cast).with(DescFlags::ROUND_ROBIN.when(robin));
         (desc.to, desc.from, desc.extra) = (to, from, extra);
@@ -260,46 +265,37 @@ fn operation(transfer: &Transfer<'_>) -> Op {
     }
 }
 
-/// Writes the parameters and returns their length without padding.
-fn write_extra(slot: &mut [u8], transfer: &Transfer<'_>) -> usize {
-    let put = |slot: &mut [u8], bytes: &[u8]| {
-        crate::bytes::copy(slot, bytes);
-        bytes.len()
-    };
+/// Writes the parameters to a place of zeros and returns their length without padding.
+fn write_extra(arena: &mut Arena<'_>, place: ArenaRef, transfer: &Transfer<'_>) -> Option<u32> {
+    let record_bytes = |bytes: usize| u32::try_from(bytes).ok();
     match transfer.op {
         DmaOp::Fma => {
-            let count = U32::new(u32::try_from(transfer.from.len()).unwrap_or(0));
-            let mut len = put(slot, FmaExtra { scale_dtype: Dtype::FP32, count }.as_bytes());
-            let scale = U32::new(to_f32(transfer.scale).to_bits());
-            for _ in transfer.from {
-                len = len.saturating_add(put(slot.get_mut(len..).unwrap_or(&mut []), scale.as_bytes()));
-            }
-            len
+            let count = U32::new(u32::try_from(transfer.from.len()).ok()?);
+            *arena.get_mut::<FmaExtra>(place)? = FmaExtra { scale_dtype: Dtype::FP32, count };
+            let factors = behind::<FmaExtra>(place, count.get());
+            arena.slice_mut::<U32>(factors)?.fill(U32::new(to_f32(transfer.scale).to_bits()));
+            record_bytes(size_of::<FmaExtra>())?.checked_add(count.get().checked_mul(4)?)
         }
         DmaOp::Min | DmaOp::Max => {
-            let Some(constant) = transfer.constant else { return 0 };
-            let record = MinMaxExtra {
-                use_constant: 1,
-                constant_dtype: Dtype::new(u32::from(constant.dtype)),
-                constant: U32::new(constant.bits),
-                ..MinMaxExtra::default()
-            };
-            put(slot, record.as_bytes())
+            let Some(constant) = transfer.constant else { return Some(0) };
+            let record = arena.get_mut::<MinMaxExtra>(place)?;
+            record.use_constant = 1;
+            record.constant_dtype = Dtype::new(u32::from(constant.dtype));
+            record.constant = U32::new(constant.bits);
+            record_bytes(size_of::<MinMaxExtra>())
         }
-        DmaOp::Copy | DmaOp::Transpose => put(slot, transpose(transfer).as_bytes()),
-        DmaOp::Add => 0,
+        DmaOp::Copy | DmaOp::Transpose => {
+            let record = arena.get_mut::<TransposeExtra>(place)?;
+            if let Some(transpose) = transfer.transpose {
+                record.element_size = U32::new(transpose.element_size);
+                record.rank = U32::new(4);
+                record.shape = transpose.shape.map(U64::new);
+                record.op.set(transpose.op);
+            }
+            record_bytes(size_of::<TransposeExtra>())
+        }
+        DmaOp::Add => Some(0),
     }
-}
-
-fn transpose(transfer: &Transfer<'_>) -> TransposeExtra {
-    let mut record = TransposeExtra::default();
-    if let Some(transpose) = transfer.transpose {
-        record.element_size = U32::new(transpose.element_size);
-        record.rank = U32::new(4);
-        record.shape = transpose.shape.map(U64::new);
-        record.op = Text::new(transpose.op).unwrap_or_default();
-    }
-    record
 }
 
 /// The nearest f32.

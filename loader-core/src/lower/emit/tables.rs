@@ -21,11 +21,13 @@ impl<I: Input> Emit<'_, '_, I> {
             return;
         }
         let sets = self.alloc::<ActSet>(count);
-        for (index, set) in (0..).zip(subject.input.act_sets(subject.sg)) {
+        let mut rest = sets;
+        for set in subject.input.act_sets(subject.sg) {
             let bytes = |blob: BlobIn| U32::new(u32::try_from(blob.len).unwrap_or(u32::MAX));
             let bkt = self.blob(BlobKind::ACT_BKT, Some(set.bkt), 0);
             let ctl = self.blob(BlobKind::ACT_CTL, Some(set.ctl), 0);
-            if let Some(record) = self.nth_mut::<ActSet>(sets, index) {
+            let place = self.next::<ActSet>(&mut rest);
+            if let Some(record) = self.get_mut::<ActSet>(place) {
                 record.name.set(set.name);
                 (record.bkt_tbl, record.bkt_sz) = (bkt, bytes(set.bkt));
                 (record.ctl_tbl, record.ctl_sz) = (ctl, bytes(set.ctl));
@@ -58,11 +60,12 @@ impl<I: Input> Emit<'_, '_, I> {
         }
         let (subject, count) = (self.subject, self.counts.carveouts);
         let header = self.alloc::<CarveoutSetHdr>(1);
-        let entries = self.alloc::<Carveout>(count);
+        let mut entries = self.alloc::<Carveout>(count);
         self.kbin.sb_carveouts = header;
         self.put(header, &CarveoutSetHdr { count: U64::new(count) });
-        for (index, carveout) in (0..).zip(subject.input.carveouts(subject.sg)) {
-            if let Some(record) = self.nth_mut::<Carveout>(entries, index) {
+        for carveout in subject.input.carveouts(subject.sg) {
+            let place = self.next::<Carveout>(&mut entries);
+            if let Some(record) = self.get_mut::<Carveout>(place) {
                 record.kind = carveout.kind;
                 record.offset = U64::new(carveout.offset);
                 record.size = U64::new(carveout.size);

@@ -37,36 +37,33 @@ impl<I: Input> Emit<'_, '_, I> {
         Ok(())
     }
 
-    fn library(&mut self, libs: &mut ArenaRef, library: &LibraryIn<'_>) -> Result<(), Error> {
+    fn library(&mut self, rest: &mut ArenaRef, library: &LibraryIn<'_>) -> Result<(), Error> {
         let subject = self.subject;
         let functions = || subject.input.functions(subject.sg, library.index);
         let count = wide(functions().count());
         let places = self.alloc::<UcodeFn>(count);
-        for (index, function) in (0..).zip(functions()) {
+        let mut left = places;
+        for function in functions() {
             let codes = subject.function_bytes(&function)?;
-            self.function(places, index, function.name, codes);
+            self.function(&mut left, function.name, codes);
         }
         let flags = if EXT_ISA_OPCODE.contains(&library.opcode) { 0 } else { FLAGS };
         let cpus = u8::try_from(library.total_cpus).unwrap_or(0);
-        self.record(libs, library.content, flags, cpus, places);
+        let place = self.next::<UcodeLib>(rest);
+        self.record(place, library.content, flags, cpus, places);
         Ok(())
     }
 
-    fn function(&mut self, places: ArenaRef, index: u32, name: &[u8], (opcode, sub_opcode): (u8, u8)) {
-        if let Some(record) = self.nth_mut::<UcodeFn>(places, index) {
+    fn function(&mut self, rest: &mut ArenaRef, name: &[u8], (opcode, sub_opcode): (u8, u8)) {
+        let place = self.next::<UcodeFn>(rest);
+        if let Some(record) = self.get_mut::<UcodeFn>(place) {
             record.name.set(name);
             (record.opcode, record.sub_opcode) = (opcode, sub_opcode);
         }
     }
 
-    /// Writes the next record of a library.
-    fn record(&mut self, libs: &mut ArenaRef, content: BlobIn, flags: u32, cpus: u8, functions: ArenaRef) {
+    fn record(&mut self, place: ArenaRef, content: BlobIn, flags: u32, cpus: u8, functions: ArenaRef) {
         let id = self.blob(BlobKind::UCODE, Some(content), 0);
-        let place = libs.nth::<UcodeLib>(0).unwrap_or(ArenaRef::NULL);
-        *libs = ArenaRef {
-            off: libs.nth::<UcodeLib>(1).unwrap_or(ArenaRef::NULL).off,
-            len: U32::new(libs.count().saturating_sub(1)),
-        };
         let Some(record) = self.get_mut::<UcodeLib>(place) else { return };
         (record.content, record.content_size) = (id, U64::new(content.len));
         record.flags = U32::new(flags);
@@ -76,7 +73,7 @@ impl<I: Input> Emit<'_, '_, I> {
     }
 
     #[inline(never)]
-    fn default_library(&mut self, libs: &mut ArenaRef, library: &DefaultLibrary) {
+    fn default_library(&mut self, rest: &mut ArenaRef, library: &DefaultLibrary) {
         let subject = self.subject;
         let kept = || library.functions.iter().filter(|function| subject.keeps_default(function.name));
         let count = wide(kept().count());
@@ -85,10 +82,12 @@ impl<I: Input> Emit<'_, '_, I> {
             remark(self.notes, || note().name(library.name.as_bytes()));
         }
         let places = self.alloc::<UcodeFn>(count);
-        for (index, function) in (0..).zip(kept()) {
-            self.function(places, index, function.name.as_bytes(), (function.opcode, function.sub_opcode));
+        let mut left = places;
+        for function in kept() {
+            self.function(&mut left, function.name.as_bytes(), (function.opcode, function.sub_opcode));
         }
         let content = BlobIn { member: MemberId(Blob::NOT_A_MEMBER), len: wide(library.content.len()) };
-        self.record(libs, content, FLAGS, 0, places);
+        let place = self.next::<UcodeLib>(rest);
+        self.record(place, content, FLAGS, 0, places);
     }
 }

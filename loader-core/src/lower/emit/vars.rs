@@ -26,19 +26,20 @@ impl<I: Input> Emit<'_, '_, I> {
         let count = self.counts.vars;
         let set = self.alloc::<MemRefSetHdr>(1);
         let records = self.alloc::<MemRef>(count);
-        let by_name = self.alloc::<U32>(count);
+        let mut by_name = self.alloc::<U32>(count);
         self.names = self.alloc::<u8>(self.counts.names);
         self.kbin.mem_ref_set = set;
         debug_assert!(behind::<MemRefSetHdr>(set, records.len.get()) == records);
-        for (position, var) in (0..).zip(subject.input.vars(subject.sg)) {
-            let place = records.nth::<MemRef>(var.id).unwrap_or(ArenaRef::NULL);
+        for var in subject.input.vars(subject.sg) {
+            let place = records.at::<MemRef>(var.id);
             let taken = |record: &MemRef| record.mr_type != MrType::INVALID;
             if !I::CHECKED && self.arena.get::<MemRef>(place).is_some_and(taken) {
                 let fault = subject.var_fault(LowerCode::DuplicateVar, &var);
                 return Err(fault.numbers(u64::from(var.id), 0));
             }
             self.var(place, &var)?;
-            self.put_nth(by_name, position, &U32::new(var.id));
+            let place = self.next::<U32>(&mut by_name);
+            self.put(place, &U32::new(var.id));
         }
         let (local, shared) = (self.counts.local_scratchpad, self.counts.shared_scratchpad);
         if let Some(header) = self.get_mut::<MemRefSetHdr>(set) {

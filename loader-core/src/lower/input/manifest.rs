@@ -14,7 +14,7 @@ use crate::limits::Limits;
 use crate::lower::record::{CarveoutType, RingType};
 use crate::manifest::{
     self, Block, BlockAt, BlockSink, BlockSource, Carveout, Definition, Detail, DveTables, Function,
-    Manifest, Queue, Role, Totals, Transfer, Variable,
+    Manifest, Queue, Role, Totals, Transfer, VarClass, Variable,
 };
 use crate::source::{MemberId, Payload};
 use core::cell::RefCell;
@@ -152,18 +152,25 @@ impl<'m> Input for ManifestInput<'m> {
     }
 
     fn list(&self, sg: u32, var_id: u32) -> impl Iterator<Item = u32> {
-        let var = self.definition(sg).and_then(|definition| definition.var(var_id));
-        let ids = match var.map(|var| var.detail) {
-            Some(Detail::List { ids } | Detail::DgeTable { ids }) => Some(ids),
-            _ => None,
-        };
-        (0..ids.map_or(0, |ids| ids.len())).filter_map(move |at| ids?.get(at))
+        let definition = self.definition(sg);
+        let is_list = |class| matches!(class, Some(VarClass::List | VarClass::DgeTable));
+        let record = definition.and_then(|definition| definition.var_record(definition.var_index(var_id)?));
+        let record = record.filter(|record| is_list(VarClass::from_code(record.class)));
+        let (first, count) = record.map_or((0, 0), |record| (record.d.get(), record.c.get()));
+        (0..count).filter_map(move |at| {
+            let Definition { tail, record, .. } = definition?;
+            record.lists.get::<U32>(tail, first.checked_add(at)?).map(|id| id.get())
+        })
     }
 
     fn queues(&self, sg: u32) -> impl Iterator<Item = QueueIn<'_>> {
         let definition = self.definition(sg);
         let count = definition.map_or(0, |definition| definition.queue_count());
         (0..count).filter_map(move |index| definition?.queue(index).map(queue_in))
+    }
+
+    fn queue(&self, sg: u32, index: u16) -> Option<QueueIn<'_>> {
+        self.definition(sg)?.queue(u32::from(index)).map(queue_in)
     }
 
     fn instance_name(&self, sg: u32, queue: u32, instance: u32) -> Option<&[u8]> {

@@ -119,17 +119,7 @@ impl<'m> QueueView<'m> {
         if off.get() == 0 {
             return self.instances().next().map_or(&[], |first| first.name());
         }
-        let room = ArenaRef { off, len: U32::new(1) };
-        let mut name = room;
-        // The name is NUL-ended and at most 255 bytes long.
-        for len in 1..=255 {
-            let byte = self.head.slice::<u8>(ArenaRef { off, len: U32::new(len) }).and_then(<[u8]>::last);
-            if byte.is_none_or(|&byte| byte == 0) {
-                break;
-            }
-            name.len = U32::new(len);
-        }
-        self.head.slice(name).unwrap_or(&[])
+        self.head.text(off).unwrap_or(&[])
     }
 
     /// Ring instances in order.

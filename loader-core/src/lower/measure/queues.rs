@@ -28,7 +28,8 @@ impl<'a, I: Input> Subject<'a, I> {
     #[inline(never)]
     pub(super) fn count_queues(&self, counts: &mut Counts) -> Result<(), Error> {
         let (mut hardware, mut table) = (0u64, Queues::default());
-        for (index, queue) in (0..).zip(self.input.queues(self.sg)) {
+        for queue in self.input.queues(self.sg) {
+            let index = u32::try_from(counts.queues).unwrap_or(u32::MAX);
             one_more(&mut counts.queues);
             self.check_queue_order(&queue, &mut table)?;
             self.count_queue(&queue, index, &mut table, counts).map_err(|error| error.element(index))?;

@@ -161,7 +161,8 @@ impl<'a, I: Input> Subject<'a, I> {
         if !I::CHECKED && !present && self.arch() == Some(Arch::Cayman) && !self.policy.allow_legacy {
             return Err(self.fail(LowerCode::CarveoutMissing));
         }
-        for (index, carveout) in (0..).zip(self.input.carveouts(self.sg)) {
+        for carveout in self.input.carveouts(self.sg) {
+            let index = position(counts.carveouts);
             one_more(&mut counts.carveouts);
             if !I::CHECKED && carveout.kind != CarveoutType::EVTACCEL {
                 let fault = self.fail(LowerCode::CarveoutType).element(index);
@@ -183,7 +184,8 @@ impl<'a, I: Input> Subject<'a, I> {
 
     fn count_tables(&self, counts: &mut Counts) -> Result<(), Error> {
         let act = FileIn::Part(BlockSource::Engine(Engine::Act));
-        for (index, set) in (0..).zip(self.input.act_sets(self.sg)) {
+        for set in self.input.act_sets(self.sg) {
+            let index = position(counts.act_sets);
             self.count_act_set(&set, counts).map_err(|error| self.within(error, act, index))?;
         }
         let Some(dve) = self.input.dve(self.sg) else { return Ok(()) };
@@ -232,4 +234,9 @@ impl<'a, I: Input> Subject<'a, I> {
             _ => Ok(()),
         }
     }
+}
+
+/// The position of what comes behind so many.
+fn position(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
