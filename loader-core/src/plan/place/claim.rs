@@ -8,6 +8,7 @@ use crate::lower::record::Blob;
 use crate::lower::scratchpad::{GROUP_MOST, Layout, Paging};
 use crate::lower::{KbinView, Kbins};
 use crate::plan::block::{Want, check_usage, give_back, take};
+use crate::plan::item::item_mut;
 use crate::plan::libraries::LibraryKey;
 use crate::plan::pages::{PAGE_ALIGN, PageTable};
 use crate::plan::record::{DMem, Feed, FeedKind, RingRec, VarPlace};
@@ -177,8 +178,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
             }
             // Whoever found a library does not fill it.
             if let Some(blob) = need.blob.filter(|_| models <= 1) {
-                let slot = arena.slice_mut::<Feed>(*feeds).and_then(|all| all.get_mut(*fed));
-                feed(slot.ok_or_else(broken)?, blob, need, subgraph, at);
+                feed(item_mut(arena, *feeds, *fed).ok_or_else(broken)?, blob, need, subgraph, at);
                 *fed = fed.saturating_add(1);
             }
             Ok(())
@@ -260,9 +260,8 @@ fn refused(error: Error, kbin: &KbinView<'_>, need: &Need<'_>) -> Error {
 
 /// Enters a ring's block and capacity into its row.
 fn connect_ring(arena: &mut Arena<'_>, rings: ArenaRef, row: u32, block: ArenaRef) -> Result<(), Error> {
-    let row = usize::try_from(row).ok();
-    let all = arena.slice_mut::<RingRec>(rings).ok_or_else(broken)?;
-    let ring = row.and_then(|row| all.get_mut(row)).ok_or_else(broken)?;
+    let row = usize::try_from(row).unwrap_or(usize::MAX);
+    let ring: &mut RingRec = item_mut(arena, rings, row).ok_or_else(broken)?;
     ring.capacity = capacity(ring)?.into();
     ring.block = block;
     Ok(())

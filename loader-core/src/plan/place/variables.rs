@@ -6,6 +6,7 @@ use crate::arena::ArenaRef;
 use crate::device::{DevAddr, Device};
 use crate::error::{Error, Stage};
 use crate::lower::record::{Extra, MemRef, MrType};
+use crate::plan::item::item_mut;
 use crate::plan::record::{DMem, PlaceArm, VarPlace};
 use crate::plan::vars;
 use crate::plan::wants::{locate, scratch_offset};
@@ -44,8 +45,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     fn describe(&mut self, draft: &Draft<'m>, index: usize) -> Result<(), Error> {
         for (at, var) in draft.kbin.mem_refs().iter().enumerate() {
             let spot = self.placement(draft, index, var);
-            let slot = self.arena.slice_mut::<VarPlace>(draft.vars).and_then(|all| all.get_mut(at));
-            let place = slot.ok_or_else(broken)?;
+            let place = item_mut::<VarPlace>(self.arena, draft.vars, at).ok_or_else(broken)?;
             place.name = var.name;
             place.mr_type = var.mr_type;
             place.size = vars::size_of(var).into();
@@ -108,8 +108,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
             let target = peer.vars.nth::<VarPlace>(arm.remote_var_id.get()).ok_or_else(broken)?;
             let target = self.arena.get::<VarPlace>(target).ok_or_else(broken)?;
             let (arm, size) = (target.arm, target.size);
-            let own = u32::try_from(at).ok().and_then(|at| draft.vars.nth::<VarPlace>(at));
-            let own = self.arena.get_mut::<VarPlace>(own.ok_or_else(broken)?).ok_or_else(broken)?;
+            let own = item_mut::<VarPlace>(self.arena, draft.vars, at).ok_or_else(broken)?;
             own.arm = PlaceArm { block: ArenaRef::NULL, ..arm };
             own.size = size;
         }
