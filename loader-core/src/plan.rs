@@ -4,6 +4,7 @@ pub mod block;
 mod breakdown;
 pub mod copy;
 pub mod expand;
+mod item;
 pub mod libraries;
 mod notes;
 pub mod operand;

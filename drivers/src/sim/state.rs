@@ -168,6 +168,9 @@ impl<S: Storage> SimState<S> {
     /// Any [`DeviceError`].
     pub fn alloc(&mut self, spec: &AllocSpec<'_>) -> Result<Granted, DeviceError> {
         let result = self.try_alloc(spec);
+        if !S::TRIALS {
+            return result;
+        }
         let (core, usage, align, tag) = (spec.core.0, spec.usage, spec.align, Tag::new(spec.tag));
         match &result {
             Ok(granted) => {

@@ -2,6 +2,7 @@
 
 mod patches;
 
+use super::item::{item, item_mut, narrow};
 use super::place::Request;
 use super::programs::{MOST_PROGRAMS, Notes, Program, is_target};
 use super::record::{Bind, BlockRec, Image, NoteKind, Opaque, SlotNote, Target, TargetKind, Why};
@@ -93,13 +94,12 @@ fn image_of(program: &Program<'_>, policy: &Policy) -> Result<Image, Error> {
 }
 
 fn put<T: Record>(arena: &mut Arena<'_>, place: ArenaRef, index: usize, value: T) -> Result<(), Error> {
-    let slot = arena.slice_mut::<T>(place).and_then(|all| all.get_mut(index));
-    *slot.ok_or_else(internal)? = value;
+    *item_mut(arena, place, narrow(index)).ok_or_else(internal)? = value;
     Ok(())
 }
 
 fn get<T: Record + Copy>(arena: &Arena<'_>, place: ArenaRef, index: usize) -> Result<T, Error> {
-    arena.slice::<T>(place).and_then(|all| all.get(index)).copied().ok_or_else(internal)
+    item(arena, place, narrow(index)).copied().ok_or_else(internal)
 }
 
 /// A name's key among targets; names are compared in full after it (32-bit FNV-1a).
@@ -223,15 +223,14 @@ impl Work<'_, '_, '_> {
 
     /// Marks the blocks that triggers name.
     fn mark_triggered(&mut self, rings: &CoreRings) -> Result<(), Error> {
-        let count = usize::try_from(self.out.opaques.count()).unwrap_or(usize::MAX);
-        for index in 0..count {
-            let opaque: Opaque = get(self.arena, self.out.opaques, index)?;
+        for index in 0..self.out.opaques.count() {
+            let opaque: &Opaque = item(self.arena, self.out.opaques, index).ok_or_else(internal)?;
             if opaque.trigger == 0 {
                 continue;
             }
-            let block = usize::try_from(opaque.block.get()).ok();
-            let all = self.arena.slice_mut::<BlockRec>(rings.blocks).ok_or_else(internal)?;
-            block.and_then(|block| all.get_mut(block)).ok_or_else(internal)?.mark_trigger();
+            let block = opaque.block.get();
+            let block = item_mut::<BlockRec>(self.arena, rings.blocks, block).ok_or_else(internal)?;
+            block.mark_trigger();
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! How many entries every ring gets, and what every block amounts to (staging.md §10.6; R9, R32).
 
 use super::expand::{BlockTotals, End, Pair, PairSink, expand_block, touched};
+use super::item::{item_mut, narrow};
 use super::record::{BlockFlags, BlockRec, RING_RX, RING_TX, RingRec};
 use super::ring::{MOST_ENTRIES, template};
 use super::vars::{Access, access, is_placed};
@@ -174,7 +175,7 @@ impl Part<'_, '_> {
             if block.is_approximate() {
                 out.approximate = out.approximate.saturating_add(1);
             }
-            let slot = arena.slice_mut::<BlockRec>(out.blocks).and_then(|all| all.get_mut(at));
+            let slot = item_mut::<BlockRec>(arena, out.blocks, narrow(at));
             *slot.ok_or_else(|| Error::internal(Stage::Plan, "block records"))? = block;
             at = at.saturating_add(1);
         }

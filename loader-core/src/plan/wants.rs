@@ -1,6 +1,7 @@
 //! Which blocks a core needs, in the order of R31. The same walk counts them and takes them.
 
 use super::block::Want;
+use super::item::{item, narrow};
 use super::record::{DMem, Image, RingRec};
 use super::ring::ENTRY_BYTES;
 use super::vars::POINTER_BYTES;
@@ -63,10 +64,6 @@ pub(super) struct Core<'c, 'm> {
     pub(super) local: u64,
     pub(super) marks: &'c Marks,
     pub(super) engine_block: u64,
-}
-
-fn narrow(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 /// Where a virtual variable lies in the scratchpad of its core, and whether in the shared region
@@ -161,7 +158,7 @@ impl<'m> Core<'_, 'm> {
     fn rings_of(&self, turn: Turn, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
         for queue in self.kbin.queues().filter(|queue| Turn::of(queue.record.ring_type) == turn) {
             for row in 0..self.rings.count() {
-                let ring = self.rings.nth::<RingRec>(row).and_then(|place| arena.get::<RingRec>(place));
+                let ring = item::<RingRec>(arena, self.rings, row);
                 let ring = ring.ok_or_else(|| Error::internal(Stage::Plan, "ring rows"))?;
                 if usize::from(ring.queue.get()) != queue.slot || ring.used.get() == 0 {
                     continue;
@@ -221,8 +218,7 @@ impl<'m> Core<'_, 'm> {
         let align = self.engine_block.max(IMAGE_ALIGN);
         for engine in Engine::ALL {
             let index = engine.number();
-            let image = self.images.nth::<Image>(index).and_then(|place| arena.get::<Image>(place));
-            let size = image.map_or(0, Image::slots).saturating_mul(64);
+            let size = item::<Image>(arena, self.images, index).map_or(0, Image::slots).saturating_mul(64);
             let (what, usage) = (DMem::IMAGE, image_usage(engine));
             let blob = self.kbin.engine(engine).and_then(|engine| engine.blob);
             take(arena, &Need { size, align, usage, what, index, blob, called: what })?;

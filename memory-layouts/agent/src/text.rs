@@ -19,6 +19,7 @@ impl<'o> Text<'o> {
     }
 
     /// Text as it is.
+    #[inline(never)]
     pub fn text(&mut self, text: &str) -> &mut Self {
         (self.0)(text.as_bytes());
         self
@@ -26,12 +27,17 @@ impl<'o> Text<'o> {
 
     /// A number in tens.
     pub fn number(&mut self, number: impl Into<u64>) -> &mut Self {
-        self.digits(number.into(), 10, 1)
+        self.tens(number.into())
     }
 
     /// A number of bytes or things.
     pub fn count(&mut self, count: usize) -> &mut Self {
-        self.digits(u64::try_from(count).unwrap_or(u64::MAX), 10, 1)
+        self.tens(u64::try_from(count).unwrap_or(u64::MAX))
+    }
+
+    #[inline(never)]
+    fn tens(&mut self, number: u64) -> &mut Self {
+        self.digits(number, 10, 1)
     }
 
     /// A number to that base of at most 16, with zeros before it up to `least` digits.

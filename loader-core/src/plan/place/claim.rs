@@ -8,6 +8,7 @@ use crate::lower::record::Blob;
 use crate::lower::scratchpad::{GROUP_MOST, Layout, Paging};
 use crate::lower::{KbinView, Kbins};
 use crate::plan::block::{Want, check_usage, give_back, take};
+use crate::plan::item::{item_mut, narrow, nth};
 use crate::plan::libraries::LibraryKey;
 use crate::plan::pages::{PAGE_ALIGN, PageTable};
 use crate::plan::record::{DMem, Feed, FeedKind, RingRec, VarPlace};
@@ -147,13 +148,12 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         Ok(())
     }
 
-    fn push_block(&mut self, index: usize, record: DMem) -> Result<ArenaRef, Error> {
+    fn push_block(&mut self, index: usize, record: DMem) -> Result<(), Error> {
         let draft = self.drafts.get_mut(index).ok_or_else(broken)?;
-        let place = u32::try_from(draft.taken).ok().and_then(|at| draft.blocks.nth::<DMem>(at));
-        let place = place.ok_or_else(broken)?;
-        *self.arena.get_mut::<DMem>(place).ok_or_else(broken)? = record;
+        let slot = item_mut::<DMem>(self.arena, draft.blocks, narrow(draft.taken));
+        *slot.ok_or_else(broken)? = record;
         draft.taken = draft.taken.saturating_add(1);
-        Ok(place)
+        Ok(())
     }
 
     /// Takes the blocks of a core: its variables, or what its build makes.
@@ -165,9 +165,9 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         let subgraph = u8::try_from(index).unwrap_or(u8::MAX);
         let own = drafts.get_mut(index).ok_or_else(broken)?;
         let mut action = |arena: &mut Arena<'m>, need: &Need<'m>| {
-            let at = u32::try_from(own.taken).map_err(|_| broken())?;
-            let place = draft.blocks.nth::<DMem>(at).ok_or_else(broken)?;
-            let slot = arena.get_mut::<DMem>(place).ok_or_else(broken)?;
+            let at = narrow(own.taken);
+            let place = nth::<DMem>(draft.blocks, at).ok_or_else(broken)?;
+            let slot = item_mut::<DMem>(arena, place, 0).ok_or_else(broken)?;
             let library = draft.library.filter(|_| need.what == DMem::UCODE);
             let models = obtain(pages, *device, draft.core, library, need, slot);
             let models = models.map_err(|error| refused(error, &draft.kbin, need).subgraph(subgraph))?;
@@ -177,8 +177,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
             }
             // Whoever found a library does not fill it.
             if let Some(blob) = need.blob.filter(|_| models <= 1) {
-                let slot = arena.slice_mut::<Feed>(*feeds).and_then(|all| all.get_mut(*fed));
-                feed(slot.ok_or_else(broken)?, blob, need, subgraph, at);
+                feed(item_mut(arena, *feeds, narrow(*fed)).ok_or_else(broken)?, blob, need, subgraph, at);
                 *fed = fed.saturating_add(1);
             }
             Ok(())
@@ -260,9 +259,7 @@ fn refused(error: Error, kbin: &KbinView<'_>, need: &Need<'_>) -> Error {
 
 /// Enters a ring's block and capacity into its row.
 fn connect_ring(arena: &mut Arena<'_>, rings: ArenaRef, row: u32, block: ArenaRef) -> Result<(), Error> {
-    let row = usize::try_from(row).ok();
-    let all = arena.slice_mut::<RingRec>(rings).ok_or_else(broken)?;
-    let ring = row.and_then(|row| all.get_mut(row)).ok_or_else(broken)?;
+    let ring: &mut RingRec = item_mut(arena, rings, row).ok_or_else(broken)?;
     ring.capacity = capacity(ring)?.into();
     ring.block = block;
     Ok(())

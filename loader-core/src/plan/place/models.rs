@@ -7,6 +7,7 @@ use crate::arena::{ArenaRef, Record};
 use crate::device::Device;
 use crate::error::{Error, Stage};
 use crate::lower::record::{CarveoutType, Counted, MrType, Text};
+use crate::plan::item::{item_mut, narrow, nth};
 use crate::plan::notes::function_base;
 use crate::plan::record::{DMem, FeatureMap, Image, InstrAddrs, Model, Span};
 
@@ -29,8 +30,8 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         let place = self.arena.alloc::<Model>(self.drafts.len()).map_err(full)?;
         for index in 0..self.drafts.len() {
             let draft = self.draft(index)?;
-            let own = u32::try_from(index).ok().and_then(|index| place.nth::<Model>(index));
-            self.model(&draft, index, own.ok_or_else(broken)?)?;
+            let own = nth::<Model>(place, narrow(index)).ok_or_else(broken)?;
+            self.model(&draft, index, own)?;
         }
         Ok(place)
     }
@@ -67,7 +68,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
 
     /// A record of the plan, to write.
     fn record<T: Record>(&mut self, place: ArenaRef) -> Result<&mut T, Error> {
-        self.arena.get_mut::<T>(place).ok_or_else(broken)
+        item_mut::<T>(self.arena, place, 0).ok_or_else(broken)
     }
 
     /// Inputs or outputs for binding by name, by variable id.
@@ -91,7 +92,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         let (mut cells, mut tables, mut semaphore) = (0u64, 0u32, 0u32);
         let mut ucode = ArenaRef::NULL;
         for at in 0..draft.blocks.count() {
-            let at_block = draft.blocks.nth::<DMem>(at).ok_or_else(broken)?;
+            let at_block = nth::<DMem>(draft.blocks, at).ok_or_else(broken)?;
             match self.record::<DMem>(at_block)?.what.get() {
                 DMem::POINTER => cells = cells.saturating_add(1),
                 DMem::ACT_TABLE | DMem::DVE_TABLE => tables = tables.saturating_add(1),
@@ -120,7 +121,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         let record = self.record::<DMem>(block)?;
         let (number, size) = (record.index.get(), record.size);
         let engine = Engine::from_number(number).ok_or_else(broken)?.index();
-        let image = draft.programs.images.nth::<Image>(number).ok_or_else(broken)?;
+        let image = nth::<Image>(draft.programs.images, number).ok_or_else(broken)?;
         let image = self.record::<Image>(image)?;
         image.block = at.into();
         let bytes = |slots: u32| u64::from(slots).saturating_mul(64).into();

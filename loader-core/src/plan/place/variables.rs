@@ -6,6 +6,7 @@ use crate::arena::ArenaRef;
 use crate::device::{DevAddr, Device};
 use crate::error::{Error, Stage};
 use crate::lower::record::{Extra, MemRef, MrType};
+use crate::plan::item::{item, item_mut, narrow, nth};
 use crate::plan::record::{DMem, PlaceArm, VarPlace};
 use crate::plan::vars;
 use crate::plan::wants::{locate, scratch_offset};
@@ -44,8 +45,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     fn describe(&mut self, draft: &Draft<'m>, index: usize) -> Result<(), Error> {
         for (at, var) in draft.kbin.mem_refs().iter().enumerate() {
             let spot = self.placement(draft, index, var);
-            let slot = self.arena.slice_mut::<VarPlace>(draft.vars).and_then(|all| all.get_mut(at));
-            let place = slot.ok_or_else(broken)?;
+            let place = item_mut::<VarPlace>(self.arena, draft.vars, narrow(at)).ok_or_else(broken)?;
             place.name = var.name;
             place.mr_type = var.mr_type;
             place.size = vars::size_of(var).into();
@@ -84,14 +84,13 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     #[inline(never)]
     fn connect_blocks(&mut self, draft: &Draft<'m>) -> Result<(), Error> {
         for at in 0..draft.blocks.count() {
-            let place = draft.blocks.nth::<DMem>(at).ok_or_else(broken)?;
-            let block = self.arena.get::<DMem>(place).ok_or_else(broken)?;
+            let place = nth::<DMem>(draft.blocks, at).ok_or_else(broken)?;
+            let block = item::<DMem>(self.arena, place, 0).ok_or_else(broken)?;
             if !matches!(block.what.get(), DMem::VARIABLE | DMem::POINTER) {
                 continue;
             }
             let (index, address) = (block.index.get(), block.address().0);
-            let var = draft.vars.nth::<VarPlace>(index).ok_or_else(broken)?;
-            let var = self.arena.get_mut::<VarPlace>(var).ok_or_else(broken)?;
+            let var = item_mut::<VarPlace>(self.arena, draft.vars, index).ok_or_else(broken)?;
             var.arm.phys = address.into();
             var.arm.block = place;
         }
@@ -105,11 +104,10 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
             let Extra::Remote(arm) = var.extra() else { continue };
             let rel = usize::try_from(arm.remote_vtpb_rel_sg_id.get()).map_err(|_| broken())?;
             let peer = self.draft(rel)?;
-            let target = peer.vars.nth::<VarPlace>(arm.remote_var_id.get()).ok_or_else(broken)?;
-            let target = self.arena.get::<VarPlace>(target).ok_or_else(broken)?;
+            let id = arm.remote_var_id.get();
+            let target = item::<VarPlace>(self.arena, peer.vars, id).ok_or_else(broken)?;
             let (arm, size) = (target.arm, target.size);
-            let own = u32::try_from(at).ok().and_then(|at| draft.vars.nth::<VarPlace>(at));
-            let own = self.arena.get_mut::<VarPlace>(own.ok_or_else(broken)?).ok_or_else(broken)?;
+            let own = item_mut::<VarPlace>(self.arena, draft.vars, narrow(at)).ok_or_else(broken)?;
             own.arm = PlaceArm { block: ArenaRef::NULL, ..arm };
             own.size = size;
         }
