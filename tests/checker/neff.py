@@ -82,8 +82,9 @@ class Core:
         return block["queue"], 0
 
     def function(self, block):
-        """Name of the function that a block is in; `None` for the main code."""
-        return self.functions[id(block)]
+        """Name of the function that a block is in; `None` for the main code, which a block may also start by name."""
+        name = self.functions[id(block)]
+        return None if name == "main" else name
 
     def payload(self, name):
         data = self.member(self.vars[name]["file_name"])

@@ -106,6 +106,8 @@ fn unhex(text: &str) -> Vec<u8> {
 /// One mutation case, its operations applied.
 #[derive(Clone, Debug)]
 pub struct Case {
+    /// Name of the tree before its mutation.
+    pub of: String,
     /// The mutated tree.
     pub tree: Tree,
     /// What to ask: `load`, `neffinfo`, `memory` or `getCCRankWorldSize`.
@@ -130,6 +132,24 @@ impl Case {
         let document: Value = serde_json::from_slice(&text).expect("JSON");
         let cases = document["cases"].as_array().expect("cases");
         let case = cases.iter().find(|case| case["id"] == id).expect("a case of that id");
+        Some(Self::apply(case))
+    }
+
+    /// All cases with their ids; empty where there is no shared data.
+    ///
+    /// # Panics
+    /// If one does not fit its tree.
+    #[must_use]
+    pub fn all() -> Vec<(String, Self)> {
+        let text = shared().and_then(|shared| fs::read(shared.join("samples").join("cases.json")).ok());
+        let Some(text) = text else { return Vec::new() };
+        let document: Value = serde_json::from_slice(&text).expect("JSON");
+        let cases = document["cases"].as_array().expect("cases").iter();
+        cases.map(|case| (case["id"].as_str().expect("an id").to_owned(), Self::apply(case))).collect()
+    }
+
+    fn apply(case: &Value) -> Self {
+        let samples = shared().expect("shared data").join("samples");
         let name = case["tree"].as_str().expect("a tree");
         let mut tree = Tree::read(&samples.join(name).join("neff"));
         case["ops"].as_array().into_iter().flatten().for_each(|op| tree.apply(op));
@@ -137,12 +157,13 @@ impl Case {
         let set = |(name, value): (&String, &Value)| {
             (name.clone(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
         };
-        Some(Self {
+        Self {
+            of: name.to_owned(),
             tree,
             call: case["call"].as_str().expect("a call").to_owned(),
             host_arch: case["host_arch"].as_u64().expect("an architecture"),
             env: env.map(set).collect(),
             expect: case["expect"].clone(),
-        })
+        }
     }
 }

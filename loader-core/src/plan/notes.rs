@@ -6,7 +6,7 @@ use super::item::{item, item_mut, narrow};
 use super::place::Request;
 use super::programs::{MOST_PROGRAMS, Notes, Program, is_target};
 use super::record::{Bind, BlockRec, Image, NoteKind, Opaque, SlotNote, Target, TargetKind, Why};
-use super::rings::{CoreRings, key_of};
+use super::rings::{CoreRings, function, key_of};
 use super::translate::{states_count, trimmed};
 use crate::arch::Engine;
 use crate::arena::{Arena, ArenaRef, Record};
@@ -250,7 +250,7 @@ impl Work<'_, '_, '_> {
             of_queue.get(..of_queue.partition_point(|block| block.queue.get() == queue)).unwrap_or(&[]);
         let kbin =
             self.programs.iter().find(|program| program.code.core == self.core).ok_or_else(internal)?;
-        let wanted = (id, self.name(note));
+        let wanted = (id, function(self.name(note)));
         let found = find_block(kbin.code.kbin, of_queue, instance, wanted);
         let found = found.and_then(|within| first.checked_add(within));
         if let Some(index) = found {

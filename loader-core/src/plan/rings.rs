@@ -40,6 +40,8 @@ pub struct RingRules {
 
 /// Semaphores of a core (driver-abi.md §7.9, Confirmed).
 const SEMAPHORES: u32 = 256;
+/// Name of function 0.
+const MAIN: &[u8] = b"main";
 
 fn fault(code: StageCode) -> Error {
     Error::new(Stage::Plan, code)
@@ -108,11 +110,18 @@ fn sort_blocks(kbin: &KbinView<'_>, core: u8, blocks: &mut [BlockRec]) -> Result
     Err(error.member_or(desc_of(kbin, twice).and_then(|desc| kbin.block_file(desc))))
 }
 
+/// Name of a function to find its blocks by: empty for function 0, MAIN, which is also what a block starts that goes
+/// back to the main code (staging.md §5.10, §11.2).
+pub(super) fn function(name: &[u8]) -> &[u8] {
+    if name == MAIN { &[] } else { name }
+}
+
 /// A descriptor of a block.
 pub(super) fn desc_of<'m>(kbin: &KbinView<'m>, block: &BlockRec) -> Option<&'m Desc> {
     let queue = kbin.queues().find(|queue| queue.slot == usize::from(block.queue.get()))?;
     let instance = queue.instances().nth(usize::from(block.instance.get()))?;
-    let own = |desc: &&Desc| desc.block_id == block.id && desc.fname == block.function;
+    let of_block = kbin.text(block.function);
+    let own = |desc: &&Desc| desc.block_id == block.id && function(kbin.function(desc)) == of_block;
     instance.descs().iter().find(own)
 }
 
@@ -236,7 +245,9 @@ impl Part<'_, '_> {
             bytes: totals.bytes.into(),
             semaphore: semaphore.unwrap_or(0).into(),
             flags: flags.into(),
-            function: last.map_or(ArenaRef::NULL, |desc| desc.fname),
+            function: last
+                .filter(|desc| !function(self.kbin.function(desc)).is_empty())
+                .map_or(ArenaRef::NULL, |desc| desc.fname),
         }
     }
 

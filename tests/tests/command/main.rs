@@ -15,6 +15,7 @@ mod pipes;
 mod plan;
 mod repack;
 mod rules;
+mod samples;
 mod shell;
 mod shortage;
 mod streams;

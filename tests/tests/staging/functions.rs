@@ -66,6 +66,31 @@ fn a_trigger_starts_the_block_of_the_function_that_it_stands_in() {
 }
 
 #[test]
+fn main_is_the_main_code() {
+    let q = |id| trigger("q", id);
+    // It is where a queue's blocks begin, and what they return to after those of a function.
+    let all = [(0, "main", 8), (1, "", 16), (0, "f", 24), (2, "main", 32), (3, "", 40)];
+    let slots = [q(0), q(1), q(2), q(3), begin("f"), q(0), plain(RETURN)];
+    assert_eq!(started(blocks(&all), &slots), [8, 16, 32, 40, 24]);
+    // Naming it or not is the same, for a block as for the code.
+    assert_eq!(started(blocks(&[(0, "", 8)]), &[begin("main"), q(0)]), [8]);
+    assert_eq!(started(blocks(&[(0, "main", 8)]), &[begin("main"), q(0)]), [8]);
+    refused(blocks(&[(0, "main", 8)]).stream(Engine::Pool, &[begin("f"), q(0)]), "S505");
+    // Names are spelled exactly.
+    for other in ["MAIN", "main_", "mai"] {
+        refused(blocks(&[(0, other, 8)]).stream(Engine::Pool, &[q(0)]), "S505");
+    }
+    let error = refused(blocks(&[(0, "", 8), (1, "f", 8), (0, "main", 8)]), "S418");
+    assert_eq!((error.at().member.is_some(), error.at().element), (true, Some(0)));
+    let mut rig = Rig::new(Arch::Cayman);
+    let hand = blocks(&[(0, "main", 8), (0, "f", 16)]).stream(Engine::Pool, &[q(0), begin("f"), q(0)]);
+    let loaded = load_on(&mut rig, hand).unwrap();
+    let core = loaded.plan.core(0).unwrap();
+    let names: Vec<_> = core.blocks().iter().map(|block| core.kbin.text(block.function)).collect();
+    assert_eq!(names, [&b""[..], b"f"]);
+}
+
+#[test]
 fn engines_are_in_functions_of_their_own() {
     let hand = blocks(&[(0, "", 8), (0, "f", 16)]);
     let pool = [begin("f"), trigger("q", 0)];
