@@ -264,25 +264,30 @@ fn repeated(tail: Tail<'_>, def: &DefRecord, record: &QueueRecord, at: u32) -> O
 }
 
 /// E339: a name of `queue_instances` that another instance has. Neither a block nor a trigger could tell them apart.
-#[inline(never)]
 fn instance_checks(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
     let tail = build.arena.tail();
-    let named = |one: &InstanceRecord| {
-        let stored = stored(tail, def, one.queue.get())?;
-        let queue = def.queues.get::<QueueRecord>(tail, stored)?;
-        (queue.flags & queue_flag::INSTANCES != 0).then(|| (stored, queue.name.get(tail)))
-    };
+    let Some(at) = named_twice(tail, def) else { return };
+    let name = def.queues.name::<QueueRecord>(tail, at);
+    let error = fault(ManifestCode::QueueTable).name(name).name2(b"queue_instances").element(at);
+    build.offer(rank.item(at, 7), error);
+}
+
+/// The queue set with `queue_instances` one of which has the name of another instance.
+#[inline(never)]
+fn named_twice(tail: Tail<'_>, def: &DefRecord) -> Option<u32> {
     let mut last: Option<&InstanceRecord> = None;
     for at in 0..def.instances.get() {
-        let Some(one) = tail.get(nth::<InstanceRecord>(def.instance_index, at)) else { return };
+        let one = tail.get::<InstanceRecord>(nth::<InstanceRecord>(def.instance_index, at))?;
         let before = last.replace(one).filter(|last| last.name.get(tail) == one.name.get(tail));
         let Some(before) = before else { continue };
-        if let Some((at, name)) = named(one).or_else(|| named(before)) {
-            let error = fault(ManifestCode::QueueTable).name(name).name2(b"queue_instances").element(at);
-            build.offer(rank.item(at, 7), error);
-            return;
+        for same in [one, before] {
+            let at = stored(tail, def, same.queue.get())?;
+            if def.queues.get::<QueueRecord>(tail, at)?.flags & queue_flag::INSTANCES != 0 {
+                return Some(at);
+            }
         }
     }
+    None
 }
 
 /// E350: on cayman the key must be there, unless legacy files are allowed.
