@@ -1,8 +1,8 @@
 //! The inside of a string or key: escapes, surrogate pairs, UTF-8.
 
 use super::super::fault::{Expected, Found};
-use crate::layout::SMALL;
 use super::Refusal;
+use crate::layout::SMALL;
 
 /// Where in a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
