@@ -1,8 +1,10 @@
-//! The four places where code of others that may panic is called: the inflater, the JSON binder, the core library's
-//! reader of floating-point numbers, and the ends of digests, whose copies the compiler does not see to be of equal
+//! The five places where code of others that may panic is called: the inflater, the JSON binder, the core library's
+//! reader of floating-point numbers, its sort (of hosts), and the ends of digests, whose copies the compiler does not see to be of equal
 //! length where it makes small code. Each is a function of its own and never inlined, so that an audit of an
 //! image finds by their names what may panic, and that it is none of ours.
 
+use crate::arena::Record;
+use core::cmp::Ordering;
 use core::ops::Range;
 use md5::{Digest, Md5};
 use miniz_oxide::inflate::TINFLStatus;
@@ -38,6 +40,20 @@ pub(crate) fn sha256(hasher: Sha256) -> [u8; 32] {
 #[inline(never)]
 pub(crate) fn md5(hasher: Md5) -> [u8; 16] {
     hasher.finalize().into()
+}
+
+/// The core library's sort. It panics where an order contradicts itself, which it cannot rule out; ours compare keys.
+#[inline(never)]
+#[cfg(not(feature = "audit"))]
+pub(crate) fn sort<T: Record>(slots: &mut [T], order: impl FnMut(&T, &T) -> Ordering) {
+    slots.sort_unstable_by(order);
+}
+
+/// The stub of the panic audit: another sort.
+#[inline(never)]
+#[cfg(feature = "audit")]
+pub(crate) fn sort<T: Record>(slots: &mut [T], order: impl FnMut(&T, &T) -> Ordering) {
+    crate::sort::heap_sort(slots, order);
 }
 
 /// A number's text as the nearest floating-point number.

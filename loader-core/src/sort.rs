@@ -1,6 +1,7 @@
 //! Sorting in place, without recursion over the input.
 
 use crate::arena::Record;
+use crate::boundary;
 use crate::bytes::{split_mut, swap};
 use crate::layout::SMALL;
 use core::cmp::Ordering;
@@ -8,7 +9,7 @@ use zerocopy::IntoBytes;
 
 /// Sorts `slots` by `order`; the order of equal ones is not kept.
 pub(crate) fn sort<T: Record>(slots: &mut [T], order: impl FnMut(&T, &T) -> Ordering) {
-    if SMALL { heap_sort(slots, order) } else { slots.sort_unstable_by(order) }
+    if SMALL { heap_sort(slots, order) } else { boundary::sort(slots, order) }
 }
 
 /// Sorts `slots` by what `key` says.

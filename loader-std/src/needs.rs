@@ -1,5 +1,7 @@
 //! The memory that a load within narrow bounds needs, found by such a load on a device of no consequence.
 
+pub mod image;
+
 use crate::file::BufferSizes;
 use crate::growing::is_full;
 use crate::loader::{Facts, StreamMemory, prepare_streamed};

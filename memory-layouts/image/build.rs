@@ -18,9 +18,13 @@ fn main() {
     }
     if let Some(script) = layout.text("image", "linker") {
         let script = layout.folder.join(script);
+        if !script.is_file() {
+            refuse(&format!("{}: image.linker: there is no {}", layout.name, script.display()));
+        }
         println!("cargo::rerun-if-changed={}", script.display());
         println!("cargo::rustc-link-arg-bins=-T{}", script.display());
     }
+    let stack = layout.number("image", "stack").unwrap_or_default();
     let arguments: &[&str] = if target.ends_with("-linux-gnu") {
         &[
             "-nostartfiles",
@@ -30,6 +34,7 @@ fn main() {
             "-Wl,--gc-sections,--build-id=none,-z,norelro,-z,noexecstack",
         ]
     } else {
+        println!("cargo::rustc-link-arg-bins=--defsym=image_stack={stack}");
         &["--gc-sections"]
     };
     for argument in arguments {
@@ -46,7 +51,7 @@ fn embed(layout: &memory_layouts::Layout) {
         Some(file) => {
             println!("cargo::rerun-if-changed={}", file.display());
             let whole = fs::canonicalize(&file)
-                .unwrap_or_else(|error| refuse(&format!("{}: {error}", file.display())));
+                .unwrap_or_else(|error| refuse(&format!("{}: image.embed: {}: {error}", layout.name, file.display())));
             format!(
                 "/// The file that this image carries.\npub static CARRIED: &[u8] = include_bytes!({whole:?});\n"
             )

@@ -14,6 +14,7 @@ pub mod json;
 pub mod lowering;
 pub mod payload;
 pub mod places;
+pub mod rust_text;
 pub mod staging;
 pub mod transcript;
 pub mod trees;

@@ -1,5 +1,6 @@
 //! Where the workspace uses `unsafe`, and whether each use says why it is sound.
 
+use crate::rust_text::{Layers, layers};
 use crate::workspace;
 use std::fs;
 use std::io;
@@ -33,17 +34,26 @@ pub fn uses() -> io::Result<Vec<Use>> {
     Ok(uses)
 }
 
-/// The lines of a source that use it, from 1 on, and whether each is argued for.
+/// The lines of a source that use it, from 1 on, and whether each is argued for. A line stands once for each use.
 pub fn lines(text: &str) -> impl Iterator<Item = (usize, bool)> {
-    let lines: Vec<&str> = text.lines().collect();
-    (0..lines.len())
-        .filter(|at| uses_unsafe(&code(lines[*at])))
-        .map(|at| (at + 1, is_argued(&lines, at)))
-        .collect::<Vec<_>>()
-        .into_iter()
+    let Layers { code, comments } = layers(text);
+    let (code, comments): (Vec<&str>, Vec<&str>) = (code.lines().collect(), comments.lines().collect());
+    let mut found = Vec::new();
+    for (at, line) in code.iter().enumerate() {
+        let count = uses_in(line);
+        // The first use of a line may have a reason; who uses it again there gives another line.
+        found.extend(
+            (0..count).map(|use_of_line| (at + 1, use_of_line == 0 && is_argued(&code, &comments, at))),
+        );
+    }
+    found.into_iter()
 }
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+/// Every Rust source below a folder.
+///
+/// # Errors
+/// The system's, for a folder that cannot be read.
+pub fn sources(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let (path, name) = (entry.path(), entry.file_name());
@@ -56,26 +66,23 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// The code of a line: no comment, no text in quotes.
-fn code(line: &str) -> String {
-    let mut parts = line.split('"');
-    let outside: String = parts.by_ref().step_by(2).collect();
-    outside.split("//").next().unwrap_or("").to_owned()
+/// Uses in a line of code. An exported name and a naked function's mark are no operations: what they belong to
+/// says `unsafe` again, or has the contract of the C interface, which the module states.
+fn uses_in(code: &str) -> usize {
+    let operations = code.replace("#[unsafe(", "#[(");
+    operations.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| *word == "unsafe").count()
 }
 
-/// An exported name is no operation: its contract is that of the C interface, which the module states.
-fn uses_unsafe(code: &str) -> bool {
-    code.trim_start() != "#[unsafe(no_mangle)]"
-        && code.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "unsafe")
-}
-
-/// Whether the lines before `at` argue for it: a `SAFETY:` comment, or the `# Safety` section of a function's page.
-/// Attributes, comments, and the start of the statement it stands in may lie between.
-fn is_argued(lines: &[&str], at: usize) -> bool {
-    let above = || lines[..=at].iter().rev();
-    let argued = above().take(12).any(|line| line.contains("SAFETY:") || line.contains("# Safety"));
+/// Whether a comment before `at` argues for it: a `SAFETY:` line, or the `# Safety` section of a function's page.
+/// Attributes, comments, and the start of the statement it stands in may lie between, but no other use.
+fn is_argued(code: &[&str], comments: &[&str], at: usize) -> bool {
+    let reason = |line: usize| comments[line].contains("SAFETY:") || comments[line].contains("# Safety");
+    let above = (0..at).rev().take(11).take_while(|&line| uses_in(code[line]) == 0);
+    if reason(at) || above.clone().any(reason) {
+        return true;
+    }
     // A trait's method has its contract where the trait is.
-    let of_trait =
-        || above().find(|line| line.starts_with("impl")).is_some_and(|line| line.contains(" for "));
-    argued || lines[at].starts_with("    unsafe fn ") && of_trait()
+    let open = (0..at).rev().map(|line| code[line]).take_while(|line| !line.starts_with('}'));
+    let of_trait = open.clone().find(|line| line.starts_with("impl") || line.starts_with("unsafe impl"));
+    code[at].starts_with("    unsafe fn ") && of_trait.is_some_and(|line| line.contains(" for "))
 }

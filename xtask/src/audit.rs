@@ -5,6 +5,7 @@ mod heap;
 mod lists;
 mod miri;
 mod panics;
+mod sources;
 #[cfg(test)]
 mod tests;
 mod unsafety;
@@ -53,16 +54,17 @@ impl Audited {
     }
 }
 
-/// (ii) Names of an allocator.
+/// (ii) Names of an allocator, wherever they stand in a symbol.
 pub(crate) fn allocators(elf: &Elf) -> Offenders {
+    elf.symbols.iter().filter(|symbol| is_allocator(&symbol.name)).map(|symbol| symbol.name.clone()).collect()
+}
+
+fn is_allocator(name: &str) -> bool {
     const PARTS: [&str; 6] =
-        ["__rust_alloc", "__rg_alloc", "__rdl_alloc", "__rust_no_alloc", "alloc::", "GlobalAlloc"];
-    let is_one = |name: &str| {
-        let path = name.trim_start_matches(['<', '&', '[']);
-        matches!(path, "malloc" | "calloc" | "realloc" | "free")
-            || PARTS.iter().any(|part| path.starts_with(part) || name.contains("GlobalAlloc"))
-    };
-    elf.symbols.iter().filter(|symbol| is_one(&symbol.name)).map(|symbol| symbol.name.clone()).collect()
+        ["__rust_alloc", "__rust_realloc", "__rg_", "__rdl_", "__rust_no_alloc", "GlobalAlloc"];
+    matches!(name, "malloc" | "calloc" | "realloc" | "free" | "aligned_alloc" | "posix_memalign")
+        || PARTS.iter().any(|part| name.contains(part))
+        || sources::names_crate(name, "alloc")
 }
 
 /// (iv) Recursion, and stages or sizes beyond what the layout allows.
@@ -86,16 +88,24 @@ pub(crate) fn stack(layout: &Layout, ledger: &Ledger) -> Offenders {
         offenders.push(format!("the program: {stack} bytes of stack, allowed are {most}; {}", ledger.widest));
     }
     for cycle in &ledger.cycles {
-        if !cycle.iter().any(|name| panics::is_bounded_recursion(name)) {
+        if !panics::is_bounded_recursion(cycle) {
             offenders.push(format!("recursion: {}", cycle.join(" -> ")));
         }
     }
     offenders
 }
 
-/// (iii) The image with stubs links with a panic handler that does not exist.
-pub(crate) fn links_without_panics(extra: &[&str]) -> Result<Offenders> {
-    let (path, layout) = layout(Path::new(IMAGES[0]))?;
+/// (iii) The images with stubs link with a panic handler that does not exist: the agent, and the whole core as hosts
+/// build it, whose code is in part in no small image.
+pub(crate) fn links_without_panics() -> Result<Offenders> {
+    let mut found = links(Path::new(IMAGES[0]), &[])?;
+    found.extend(links(&folder().join("whole.toml"), &["whole"])?);
+    Ok(found)
+}
+
+/// The image of a layout, with stubs and features, links so.
+pub(crate) fn links(layout_of: &Path, extra: &[&str]) -> Result<Offenders> {
+    let (path, layout) = layout(layout_of)?;
     let features: Vec<&str> = ["no-panic"].iter().chain(extra).copied().collect();
     let variant = Variant { features: &features, package: Some("audit") };
     let message = match build(&path, &layout, variant) {
@@ -110,7 +120,7 @@ pub(crate) fn links_without_panics(extra: &[&str]) -> Result<Offenders> {
     let code = Code::read(&built.whole, &Elf::read(&built.whole)?)?;
     let mut found: Offenders = panics::callers(&code)
         .into_iter()
-        .map(|name| format!("{name} reaches a panic, so {} is missing", panics::MISSING))
+        .map(|name| format!("{}: {name} reaches a panic, so {} is missing", layout.name, panics::MISSING))
         .collect();
     if found.is_empty() {
         found.push(message);
@@ -128,25 +138,27 @@ pub(crate) fn run(write: bool, full: bool) -> Result<()> {
         lists::write(&images)?;
     }
     let each = |check: &dyn Fn(&Audited) -> Offenders| images.iter().flat_map(check).collect::<Offenders>();
-    let mut wrong = say(
-        "(i)",
-        "no alloc or std in the core's dependencies",
-        &dependencies::check(&workspace().join("Cargo.toml"))?,
-    );
-    wrong += say("(ii)", "no allocator in the images", &each(&|image| allocators(&image.elf)));
-    let mut panicking = links_without_panics(&[])?;
+    let (core, others) = sources::PACKAGES.split_at(1);
+    let mut heap = dependencies::of_the_core()?;
+    heap.extend(sources::check(core)?);
+    let mut wrong = say("(i)", "no alloc or std in the core and below it", &heap);
+    let mut allocating = each(&|image| allocators(&image.elf));
+    allocating.extend(sources::check(others)?);
+    wrong += say("(ii)", "no allocator in the images", &allocating);
+    let mut panicking = links_without_panics()?;
     panicking.extend(panics::against_the_list(&images[0].code)?);
     wrong += say("(iii)", "no panic in our own code", &panicking);
     wrong += say("(iv)", "the stack is bounded", &each(&|image| stack(&image.layout, &image.ledger)));
     wrong += say("(v)", "no heap allocation in a load", &heap::check()?);
     let mut unsound = unsafety::check()?;
+    unsound.extend(unsafety::lints()?);
     unsound.extend(miri::check(full)?);
     wrong += say("(vi)", "every unsafe has its reason", &unsound);
     let mut sizes = Offenders::new();
     for image in &images {
         sizes.extend(lists::sizes(&image.layout, &image.ledger)?);
     }
-    sizes.extend(lists::readme()?);
+    sizes.extend(lists::readme(&images[0].ledger)?);
     wrong += say("(vii)", "sizes are as in the checked-in ledger", &sizes);
     if wrong > 0 {
         bail!("{wrong} offenders");

@@ -43,7 +43,7 @@ pub(crate) fn weighed(name: &Path, variant: Variant<'_>) -> Result<(Layout, Buil
 }
 
 pub(crate) fn run(name: &Path, paths: bool) -> Result<()> {
-    let (_, built, ledger) = weighed(name, Variant::default())?;
+    let (layout, built, ledger) = weighed(name, Variant::default())?;
     print!("{ledger}");
     if paths {
         for stage in &ledger.stages {
@@ -52,6 +52,10 @@ pub(crate) fn run(name: &Path, paths: bool) -> Result<()> {
         for cycle in &ledger.cycles {
             println!("recursion:\n    {}", cycle.join("\n    "));
         }
+    }
+    let beyond = ledger.beyond(&layout);
+    if !beyond.is_empty() {
+        bail!("{}", beyond.join("\n"));
     }
     println!("{}", built.stripped.display());
     Ok(())

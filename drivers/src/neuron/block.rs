@@ -177,6 +177,7 @@ impl<B: Blocks> Table<B> {
 mod tests {
     use super::{Block, Blocks, Table};
     use loader_core::device::DeviceError;
+    use std::vec;
 
     /// Fills a table but for one entry, then lets two threads' allocations cross.
     fn two_at_once(mut table: Table<impl Blocks>, room: usize) -> [Result<(), DeviceError>; 2] {

@@ -36,7 +36,10 @@ impl Membership {
     pub fn new(root: Option<&str>, rank: u32, world: u32) -> Result<Self, Error> {
         let root = root.filter(|root| !root.is_empty()).ok_or_else(|| fault(StageCode::NoRootComm))?;
         let wrong = || fault(StageCode::RootComm).name(root.as_bytes());
-        let (host, port) = root.rsplit_once(':').ok_or_else(wrong)?;
+        // The core library's search for the last of a character can panic, for all that its compiler sees.
+        let colon = root.bytes().rposition(|byte| byte == b':').ok_or_else(wrong)?;
+        let (host, port) = root.split_at_checked(colon).ok_or_else(wrong)?;
+        let port = port.strip_prefix(':').ok_or_else(wrong)?;
         let blank = |c: char| c.is_whitespace() || c.is_control();
         if host.is_empty() || host.contains(blank) || !port.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(wrong());

@@ -19,6 +19,6 @@ mod report;
 pub mod stages;
 mod text;
 
-pub use load::{Buffers, Loaded, Options, Peaks, Refused, load};
+pub use load::{Buffers, Loaded, Options, Peaks, Refused, load, load_lending};
 pub use report::{Verdict, digest_of, print};
 pub use text::Text;

@@ -6,8 +6,11 @@ use loader_core::arena::Arena;
 use loader_core::container::{Extent, Layers, MemberTable, Streamed, Workspace};
 use loader_core::device::Device;
 use loader_core::error::{ContainerCode, Error, Name, Stage};
+use loader_core::layout::CORE_SMALL;
 use loader_core::limits::Limits;
 use loader_core::lower::Kbins;
+use loader_core::lower::input::PayloadTransfers;
+use loader_core::manifest::BUFFER_BYTES;
 use loader_core::plan::Plan;
 use loader_core::plan::pages::{Page, PageTable};
 use loader_core::policy::Policy;
@@ -46,7 +49,7 @@ pub struct Options {
     pub limits: Limits,
     /// Rulings.
     pub policy: Policy,
-    /// Members up to this size are kept from the first pass on.
+    /// Members up to this size are kept from the first pass on; none if the memory does not hold them all.
     pub keep: u64,
     /// First physical core.
     pub core: u16,
@@ -83,8 +86,10 @@ pub struct Refused {
     pub error: Error,
     /// Start of the member's name.
     pub member: Name<64>,
-    /// What the arena that ran out must have for the step that failed; 0 if none did.
+    /// What the arena that ran out must have at least, for the step that failed; 0 if none did.
     pub least: usize,
+    /// That arena is the one of the member table.
+    pub of_members: bool,
 }
 
 impl MemberNames for Refused {
@@ -95,7 +100,7 @@ impl MemberNames for Refused {
 
 impl From<Error> for Refused {
     fn from(error: Error) -> Self {
-        Self { error, member: Name::EMPTY, least: 0 }
+        Self { error, member: Name::EMPTY, least: 0, of_members: false }
     }
 }
 
@@ -103,8 +108,7 @@ impl From<Error> for Refused {
 #[inline(never)]
 fn refused(error: Error, table: Option<&MemberTable<'_>>, arena: &Arena<'_>) -> Refused {
     let member = error.at().member.and_then(|id| table?.name_of(id)).unwrap_or(&[]);
-    let full = Error::arena(error.stage(), loader_core::arena::ArenaFull { needed: 0, available: 0 });
-    let least = if full.code() == error.code() {
+    let least = if is_full(error) {
         let needed = usize::try_from(error.at().a).unwrap_or(usize::MAX);
         let available = usize::try_from(error.at().b).unwrap_or(0);
         let size = arena.head_used().saturating_add(arena.tail_used()).saturating_add(arena.available());
@@ -112,7 +116,13 @@ fn refused(error: Error, table: Option<&MemberTable<'_>>, arena: &Arena<'_>) -> 
     } else {
         0
     };
-    Refused { error, member: Name::new(member), least }
+    Refused { error, member: Name::new(member), least, of_members: table.is_none() }
+}
+
+/// An arena ran out.
+fn is_full(error: Error) -> bool {
+    let full = Error::arena(error.stage(), loader_core::arena::ArenaFull { needed: 0, available: 0 });
+    full.code() == error.code()
 }
 
 /// Loads a file onto the device that `open` gives for its architecture, calls `done` with the result, and
@@ -127,12 +137,35 @@ pub fn load<S: Source, D: Device, R>(
     open: impl FnOnce(Arch) -> Result<D, Error>,
     done: impl FnOnce(&Loaded<'_, '_, D>) -> R,
 ) -> Result<R, Refused> {
+    load_lending(source, buffers, options, 0, open, done)
+}
+
+/// The same on a host that asks what an image needs. A small build has its buffer for JSON, `lent` bytes, in the arena
+/// and not on the stack, once for S2 and once more for S3; this takes as much from the arena there.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_lending<S: Source, D: Device, R>(
+    source: &mut S,
+    buffers: &mut Buffers<'_>,
+    options: &Options,
+    lent: usize,
+    open: impl FnOnce(Arch) -> Result<D, Error>,
+    done: impl FnOnce(&Loaded<'_, '_, D>) -> R,
+) -> Result<R, Refused> {
     let Buffers { members, arena: memory, input, layers, names, extents, scratch, pages } = buffers;
     let mut work = Workspace { input, layers: *layers, names, extents };
     let mut peaks = Peaks::default();
-    let opened = first_pass(source, work.reborrow(), members, options, &mut peaks)?;
+    let opened = match first_pass(source, work.reborrow(), &mut *members, options, &mut peaks) {
+        // What is kept saves passes; where it does not fit, the load goes on without.
+        Err(refused) if options.keep > 0 && refused.of_members && refused.least > 0 => {
+            let bare = Options { keep: 0, ..*options };
+            first_pass(source, work.reborrow(), &mut *members, &bare, &mut peaks)?
+        }
+        first => first?,
+    };
     let options = &Options { policy: options.policy.of_file(opened.lnc), ..*options };
-    let lowered = phase_one(source, work.reborrow(), &opened, memory, options, &mut peaks)?;
+    let lowered = phase_one(source, work.reborrow(), &opened, memory, options, lent, &mut peaks)?;
     phase_two(source, work, &opened, Rest { memory, scratch, pages, options, lowered, peaks }, open, done)
 }
 
@@ -220,14 +253,30 @@ fn phase_one<'a, S: Source>(
     opened: &Opened<'_>,
     memory: &mut [u8],
     options: &Options,
+    lent: usize,
     peaks: &mut Peaks,
 ) -> Result<Lowered, Refused> {
     let mut arena = arena(memory)?;
     let mut payload = Streamed::over(source, work, opened.table, opened.payload_end, &options.limits);
-    let lowered = stages::parse(&mut payload, &mut arena, options)
-        .and_then(|manifest| stages::lower(&mut payload, &manifest, &mut arena, options));
+    let lowered = lend(&mut arena, lent, 0, Stage::Manifest)
+        .and_then(|()| stages::parse(&mut payload, &mut arena, options))
+        .and_then(|manifest| {
+            lend(&mut arena, lent, MORE, Stage::Lower)?;
+            stages::lower(&mut payload, &manifest, &mut arena, options)
+        });
     peaks.arena = arena.high_water();
     lowered.map_err(|error| refused(error, Some(&opened.table), &arena))
+}
+
+/// What S3 has besides the buffer for JSON, in bytes.
+const MORE: usize = PayloadTransfers::<()>::BYTES.saturating_sub(BUFFER_BYTES);
+
+/// Takes what a small build takes for itself, and this one does not.
+fn lend(arena: &mut Arena<'_>, lent: usize, more: usize, stage: Stage) -> Result<(), Error> {
+    if CORE_SMALL == 1 || lent == 0 {
+        return Ok(());
+    }
+    arena.lend(lent.saturating_add(more)).map(|_| ()).map_err(|full| Error::arena(stage, full))
 }
 
 fn arena(memory: &mut [u8]) -> Result<Arena<'_>, Error> {

@@ -79,22 +79,32 @@ pub fn print<D>(out: &mut Text<'_>, loaded: &Loaded<'_, '_, D>) {
 
 impl Refused {
     /// The refusal, as one line without words, which take memory for text: the code, what the words would name, and the
-    /// place. Where an arena ran out, also how large it must be for the step that failed.
+    /// place. Where an arena ran out, also which, and how large it must be at least, for the step that failed;
+    /// `neffload plan` says what suffices for all.
     #[inline(never)]
     pub fn write(&self, out: &mut Text<'_>) {
         out.text("refused, status ").number(self.error.status().number()).text(": ");
         brief(&self.error, self.member.as_bytes(), out);
         if self.least > 0 {
-            out.text(" (that arena must have ").count(self.least).text(" bytes)");
+            out.text(" (memory.").text(self.arena()).text(": at least ").count(self.least);
+            out.text(" bytes; `neffload plan` says all)");
         }
+    }
+
+    /// The layout's key of the arena that ran out.
+    const fn arena(&self) -> &'static str {
+        if self.of_members { "members" } else { "arena" }
     }
 }
 
-/// The refusal, as one line without the remedy; where an arena ran out, also how large it must be for the step that failed.
+/// The refusal, as one line without the remedy; where an arena ran out, also which, and how large it must be at least.
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "refused, status {}: {}", self.error.status().number(), self.error.in_brief(self))?;
-        if self.least > 0 { write!(f, " (that arena must have {} bytes)", self.least) } else { Ok(()) }
+        if self.least == 0 {
+            return Ok(());
+        }
+        write!(f, " (memory.{}: at least {} bytes; `neffload plan` says all)", self.arena(), self.least)
     }
 }
 

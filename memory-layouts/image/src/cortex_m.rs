@@ -15,8 +15,8 @@ include!(concat!(env!("OUT_DIR"), "/carried.rs"));
 
 /// From reset to an exit status.
 fn main() -> i32 {
-    // SAFETY: the linker script leaves all RAM behind the static memory to the stack, which is far more.
-    let painted = unsafe { stack::paint(2 * layout::IMAGE_STACK) };
+    // SAFETY: the linker script leaves at least that much RAM to the stack.
+    let painted = unsafe { stack::paint(start::stack_top(), layout::IMAGE_STACK) };
     let status = run();
     say(|out| {
         out.text("stack ").count(painted.used()).text(" of ").count(layout::IMAGE_STACK).text("\n");

@@ -22,19 +22,23 @@ use neuron_drivers::sim::{Config, Content, Plain, PlainSim};
 /// Exit status of wrong usage and of a file that cannot be opened.
 const USAGE: i32 = 2;
 
+/// Exit status of a load whose report could not be written.
+const UNHEARD: i32 = 1;
+
 /// From the arguments to an exit status.
 fn main(arguments: &[*const u8]) -> i32 {
     crate::planted::plant();
-    // SAFETY: the kernel gives a new process a stack of megabytes, and nothing below this frame is in use.
-    let painted = unsafe { stack::paint(2 * layout::IMAGE_STACK) };
+    // SAFETY: the arguments lie where the stack begins, and the kernel lets it grow to what the layout asks for; where
+    // it does not, the image cannot run.
+    let painted = unsafe { stack::paint(arguments.as_ptr().cast(), layout::IMAGE_STACK) };
     let status = run(arguments);
     say(1, |out| {
         out.text("stack ").count(painted.used()).text(" of ").count(layout::IMAGE_STACK).text("\n");
     });
-    status
+    if status == 0 && !system::all_written() { UNHEARD } else { status }
 }
 
-/// Writes to a descriptor. What it does not take is lost.
+/// Writes to a descriptor. What it does not take is lost, which the exit status tells.
 fn say(fd: i32, write: impl FnOnce(&mut Text<'_>)) {
     write(&mut Text::new(&mut |piece: &[u8]| system::write(fd, piece)));
 }

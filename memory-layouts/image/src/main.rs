@@ -10,6 +10,9 @@ mod memory;
 mod panic;
 mod planted;
 mod stack;
+#[cfg(feature = "whole")]
+#[path = "../../audit/whole.rs"]
+mod whole;
 
 #[cfg(target_os = "none")]
 mod cortex_m;

@@ -3,12 +3,14 @@
 /// Called once at the start, so that what is planted is linked.
 #[inline(always)]
 pub fn plant() {
+    #[cfg(feature = "whole")]
+    crate::whole::call();
     #[cfg(feature = "planted-allocator")]
     allocator::use_it();
     #[cfg(feature = "planted-panic")]
     panics::use_it();
     #[cfg(feature = "planted-recursion")]
-    core::hint::black_box(recursion::planted_recursion(core::hint::black_box(3)));
+    recursion::use_it();
     #[cfg(feature = "planted-frame")]
     frame::planted_frame();
     #[cfg(feature = "planted-bulk")]
@@ -26,10 +28,12 @@ mod allocator {
     unsafe impl GlobalAlloc for Nothing {
         // Not inlined, and not seen to give nothing: else the compiler leaves no trace of it.
         #[inline(never)]
+        // SAFETY: as above.
         unsafe fn alloc(&self, _: Layout) -> *mut u8 {
             core::hint::black_box(core::ptr::null_mut())
         }
 
+        // SAFETY: there is nothing to give back.
         unsafe fn dealloc(&self, _: *mut u8, _: Layout) {}
     }
 
@@ -56,10 +60,54 @@ mod panics {
 
 #[cfg(feature = "planted-recursion")]
 mod recursion {
+    use core::fmt::{self, Write};
+    use core::hint::black_box;
+
     #[inline(never)]
-    pub(super) fn planted_recursion(depth: u32) -> u32 {
-        let below = if depth == 0 { 0 } else { planted_recursion(core::hint::black_box(depth - 1)) };
-        core::hint::black_box(below) ^ depth
+    fn planted_recursion(depth: u32) -> u32 {
+        let below = if depth == 0 { 0 } else { planted_recursion(black_box(depth - 1)) };
+        black_box(below) ^ depth
+    }
+
+    static TABLE: [fn(u32) -> u32; 2] = [planted_even, planted_odd];
+
+    /// Ends in a jump through a table of functions, which looks as the one of a `match` does.
+    #[inline(never)]
+    fn planted_table(depth: u32) -> u32 {
+        TABLE[(depth & 1) as usize](depth)
+    }
+
+    #[inline(never)]
+    fn planted_even(depth: u32) -> u32 {
+        if depth == 0 { 0 } else { planted_table(black_box(depth - 1)) ^ black_box(depth) }
+    }
+
+    #[inline(never)]
+    fn planted_odd(depth: u32) -> u32 {
+        planted_table(black_box(depth - 1)) ^ black_box(depth + 1)
+    }
+
+    /// A text that holds another of its kind.
+    struct PlantedText(u32);
+
+    impl fmt::Display for PlantedText {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            if self.0 == 0 { f.write_str("") } else { write!(f, "{}", PlantedText(self.0 - 1)) }
+        }
+    }
+
+    struct Nowhere;
+
+    impl Write for Nowhere {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            black_box(text);
+            Ok(())
+        }
+    }
+
+    pub(super) fn use_it() {
+        black_box((planted_recursion(black_box(3)), planted_table(black_box(3))));
+        let _ = write!(Nowhere, "{}", PlantedText(black_box(3)));
     }
 }
 

@@ -27,6 +27,8 @@ pub enum Due {
     Always,
     /// The layout of an image.
     Image,
+    /// The layout of an image without an operating system.
+    Bare,
     /// Nobody: there is a default.
     Never,
 }
@@ -47,8 +49,13 @@ pub struct Key {
 }
 
 impl Key {
-    pub(crate) fn is_due(&self, image: bool) -> bool {
-        self.due == Due::Always || (self.due == Due::Image && image)
+    pub(crate) const fn is_due(&self, image: bool, bare: bool) -> bool {
+        match self.due {
+            Due::Always => true,
+            Due::Image => image,
+            Due::Bare => bare,
+            Due::Never => false,
+        }
     }
 
     /// Whether a value makes sense for this key.
@@ -66,6 +73,9 @@ impl Key {
                     ));
                 }
                 Ok(())
+            }
+            (Kind::Name(_), Value::Name(word)) if word.is_empty() => {
+                Err(format!("{name} is empty: {}", self.what))
             }
             (Kind::Name(words), Value::Name(word)) if words.is_empty() || words.contains(&word.as_str()) => {
                 Ok(())
@@ -111,6 +121,7 @@ const fn word(
 }
 
 const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 const U32: u64 = 0xFFFF_FFFF;
 
@@ -220,7 +231,13 @@ pub const KEYS: &[Key] = &[
         Due::Never,
         "What the image runs on.",
     ),
-    size("image", "stack", (4 * KIB, 8 << 20), Due::Image, "Bytes that the deepest path of calls may take."),
+    size(
+        "image",
+        "stack",
+        (4 * KIB, MIB),
+        Due::Image,
+        "Bytes that the deepest path of calls may take; systems give a program a few MiB.",
+    ),
     size("image", "most_bytes", (16 * KIB, GIB), Due::Image, "Bytes of the stripped image."),
     size(
         "image",
@@ -229,8 +246,8 @@ pub const KEYS: &[Key] = &[
         Due::Image,
         "Bytes of static memory without arenas and without the simulated device.",
     ),
-    word("image", "linker", &[], Due::Never, "The linker script, where the target has no loader."),
-    size("image", "ram", (16 * KIB, 4 * GIB), Due::Never, "Bytes of memory that the machine has."),
+    word("image", "linker", &[], Due::Bare, "The linker script, where the target has no loader."),
+    size("image", "ram", (16 * KIB, 4 * GIB), Due::Bare, "Bytes of memory that the machine has."),
     word("image", "machine", &[], Due::Never, "The QEMU machine that runs the image."),
-    word("image", "embed", &[], Due::Never, "The file that an image without a file system carries."),
+    word("image", "embed", &[], Due::Bare, "The file that an image without a file system carries."),
 ];

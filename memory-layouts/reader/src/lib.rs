@@ -44,18 +44,20 @@ impl Layout {
     pub fn read(path: &Path) -> Result<Self, String> {
         let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let mut layout = Self::parse(&name, &text)?;
-        layout.folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        Ok(layout)
+        let layout = Self::parse(&path.display().to_string(), &text)?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        Ok(Self { name: name.into_owned(), folder, ..layout })
     }
 
     /// Reads and judges the text of a layout.
     ///
     /// # Errors
-    /// One sentence that begins with the layout's name.
+    /// One sentence that begins with the layout's name, and names a key if it is about one.
     pub fn parse(name: &str, text: &str) -> Result<Self, String> {
-        let layout = Self { name: name.to_string(), folder: PathBuf::new(), values: text::entries(text)? };
-        layout.judge().map_err(|sentence| format!("{name}: {sentence}"))?;
+        let named = |sentence| format!("{name}: {sentence}");
+        let values = text::entries(text).map_err(named)?;
+        let layout = Self { name: name.to_string(), folder: PathBuf::new(), values };
+        layout.judge().map_err(named)?;
         Ok(layout)
     }
 
@@ -89,12 +91,20 @@ impl Layout {
         self.get("image", "target").is_some()
     }
 
+    /// True where nothing runs but the image.
+    #[must_use]
+    pub fn is_bare(&self) -> bool {
+        self.text("image", "target").is_some_and(|target| !target.contains("-linux-"))
+    }
+
     fn judge(&self) -> Result<(), String> {
         for ((section, name), value) in &self.values {
             let key = KEYS.iter().find(|key| key.section == section && key.name == name);
             key.ok_or_else(|| format!("there is no key {section}.{name}"))?.judge(value)?;
         }
-        let missing = |key: &&Key| key.is_due(self.is_image()) && self.get(key.section, key.name).is_none();
+        let missing = |key: &&Key| {
+            key.is_due(self.is_image(), self.is_bare()) && self.get(key.section, key.name).is_none()
+        };
         if let Some(key) = KEYS.iter().find(missing) {
             return Err(format!("{}.{} is missing: {}", key.section, key.name, key.what));
         }
@@ -103,10 +113,13 @@ impl Layout {
 
     /// What numbers must be to each other.
     fn together(&self) -> Result<(), String> {
-        let sum = |keys: &[&str]| keys.iter().filter_map(|key| self.number("memory", key)).sum::<u64>();
-        let (arena, ram) = (sum(&["arena", "members"]), self.number("image", "ram").unwrap_or(u64::MAX));
-        if arena >= ram {
-            return Err(format!("memory.arena and memory.members take {arena} bytes of image.ram {ram}"));
+        let ram = self.number("image", "ram").unwrap_or(u64::MAX);
+        let parts = [("memory", "arena"), ("memory", "members"), ("image", "stack")];
+        let taken: u64 = parts.iter().filter_map(|(section, key)| self.number(section, key)).sum();
+        if taken >= ram {
+            return Err(format!(
+                "memory.arena, memory.members and image.stack take {taken} bytes of image.ram {ram}"
+            ));
         }
         let small = self.number("core", "small") == Some(1);
         let (section, key) = if small { ("memory", "arena") } else { ("image", "stack") };

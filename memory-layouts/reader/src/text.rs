@@ -20,7 +20,7 @@ pub(crate) fn entries(text: &str) -> Result<Entries, String> {
             section = name.strip_suffix(']').ok_or_else(|| at("a section ends with `]`".into()))?.to_string();
             reason_above = false;
         } else {
-            let (key, value, reason) = entry(line).map_err(at)?;
+            let (key, value, reason) = entry(&section, line).map_err(at)?;
             if !reason && !reason_above {
                 return Err(at(format!("{section}.{key} has no reason: say why in a comment")));
             }
@@ -34,21 +34,24 @@ pub(crate) fn entries(text: &str) -> Result<Entries, String> {
 }
 
 /// `key = value # reason`.
-fn entry(line: &str) -> Result<(String, Value, bool), String> {
+fn entry(section: &str, line: &str) -> Result<(String, Value, bool), String> {
     let (key, rest) = line.split_once('=').ok_or_else(|| format!("`{line}` is no `key = value`"))?;
-    let rest = rest.trim();
+    let (key, rest) = (key.trim(), rest.trim());
     let (value, comment) = match rest.strip_prefix('"') {
         Some(open) => {
-            let (text, after) =
-                open.split_once('"').ok_or_else(|| format!("`{rest}` has no closing quote"))?;
+            let (text, after) = open
+                .split_once('"')
+                .ok_or_else(|| format!("{section}.{key} is `{rest}`, which has no closing quote"))?;
             (Value::Name(text.to_string()), after.trim())
         }
         None => {
             let (digits, comment) = rest.find('#').map_or((rest, ""), |at| rest.split_at(at));
             let digits = digits.trim().replace('_', "");
-            let number = digits.parse().map_err(|_| format!("`{digits}` is no number of bytes or things"))?;
+            let number = digits.parse().map_err(|_| {
+                format!("{section}.{key} is `{digits}`, which is no number of bytes or things")
+            })?;
             (Value::Number(number), comment)
         }
     };
-    Ok((key.trim().to_string(), value, comment.strip_prefix('#').is_some_and(|why| !why.trim().is_empty())))
+    Ok((key.to_string(), value, comment.strip_prefix('#').is_some_and(|why| !why.trim().is_empty())))
 }

@@ -65,15 +65,7 @@ pub(crate) fn sizes(layout: &Layout, ledger: &Ledger) -> Result<Offenders> {
             Some(_) => {}
         }
     }
-    let bound = |key| layout.number("image", key).unwrap_or(u64::MAX);
-    for (what, bytes, most) in [
-        ("file", ledger.file, bound("most_bytes")),
-        ("static memory", ledger.statics(), bound("most_static")),
-    ] {
-        if bytes > most {
-            offenders.push(format!("{}: {what} of {bytes} bytes, the layout allows {most}", layout.name));
-        }
-    }
+    offenders.extend(ledger.beyond(layout));
     Ok(offenders)
 }
 
@@ -107,8 +99,8 @@ fn readme_path() -> PathBuf {
     workspace().join("README.md")
 }
 
-/// The README's numbers are those of the ledger.
-pub(crate) fn readme() -> Result<Offenders> {
+/// The README's numbers are those of the list, and its stages' are within the list's slack of what was measured.
+pub(crate) fn readme(ledger: &Ledger) -> Result<Offenders> {
     let readme = fs::read_to_string(readme_path())?;
     let block =
         readme.split_once(BEGIN).and_then(|(_, rest)| rest.split_once(END)).map_or("", |(block, _)| block);
@@ -118,5 +110,22 @@ pub(crate) fn readme() -> Result<Offenders> {
         let number = listed.get(&format!("agent-256k {what}")).copied().unwrap_or(0).to_string();
         !numbers.contains(&number.as_str())
     });
-    Ok(missing.map(|what| format!("README.md: the ledger there has another number for {what}")).collect())
+    let mut offenders: Offenders =
+        missing.map(|what| format!("README.md: the ledger there has another number for {what}")).collect();
+    offenders
+        .extend(stages(block, ledger).map(|stage| format!("README.md: {stage} has other numbers there")));
+    Ok(offenders)
+}
+
+/// Stages whose row in a printed ledger is missing, or has numbers that are not near the measured ones.
+pub(crate) fn stages<'l>(block: &str, ledger: &'l Ledger) -> impl Iterator<Item = &'l str> {
+    let near = |number: u64, measured: u64| number.abs_diff(measured) <= measured * SLACK / 100;
+    let differs = move |name: &str, code: u64, stack: u64| {
+        let row = block.lines().find_map(|line| line.trim_start().strip_prefix(name)).unwrap_or("");
+        let numbers: Vec<u64> = row.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        !matches!(numbers[..], [first, second] if near(first, code) && near(second, stack))
+    };
+    let wrong =
+        ledger.stages.iter().filter(|stage| differs(stage.name, stage.code, stage.stack.unwrap_or(0)));
+    wrong.map(|stage| stage.name).collect::<Vec<_>>().into_iter()
 }

@@ -3,6 +3,7 @@
 use super::elf::Elf;
 use anyhow::{Context, Result, ensure};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
 
@@ -16,6 +17,8 @@ pub(crate) struct Function {
     pub(crate) calls: BTreeSet<u64>,
     /// Calls through a table of methods, by the method's offset in it, and through a bare pointer (`None`).
     pub(crate) indirect: BTreeSet<Option<u64>>,
+    /// Functions whose address it takes.
+    pub(crate) takes: BTreeSet<u64>,
 }
 
 /// All functions by address, and where pointers to functions lie.
@@ -48,12 +51,13 @@ impl Code {
 
     fn scan(&mut self, listing: &str, elf: &Elf) {
         let starts: BTreeSet<u64> = self.functions.keys().copied().collect();
-        let (mut at, mut pushed, mut prologue) = (0, 0, true);
+        let (mut at, mut end, mut pushed, mut prologue) = (0, 0, 0, true);
         for line in listing.lines() {
             if let Some((address, _)) = line.strip_suffix(">:").and_then(|line| line.split_once(" <")) {
                 (at, pushed, prologue) = (u64::from_str_radix(address, 16).unwrap_or(0), 8, true);
                 let function = self.functions.entry(at).or_default();
                 function.frame = pushed;
+                end = starts.range(at + 1..).next().copied().unwrap_or(u64::MAX);
                 continue;
             }
             let Some((_, text)) = line.split_once(":\t") else { continue };
@@ -80,6 +84,15 @@ impl Code {
                 ("call" | "jmp", None) if operand.contains("(%rip)") => {
                     function.calls.extend(cell(text, elf));
                 }
+                // A scaled index goes into a fixed table: of a `match` within this function, or of functions.
+                ("call" | "jmp", None) if operand.contains(",8)") => {
+                    match entries(operand, at..end, &starts, elf) {
+                        Some(functions) => function.calls.extend(functions),
+                        None => {
+                            function.indirect.insert(None);
+                        }
+                    }
+                }
                 ("call", None) => {
                     function.indirect.insert(slot(operand));
                 }
@@ -87,15 +100,16 @@ impl Code {
                 (jump, Some(target)) if jump.starts_with('j') && target != at && starts.contains(&target) => {
                     function.calls.insert(target);
                 }
-                // A jump through a table with a scaled index is a `match`.
-                ("jmp", None) if operand.starts_with('*') && !operand.contains(",8)") => {
+                ("jmp", None) if operand.starts_with('*') => {
                     function.indirect.insert(slot(operand));
                 }
                 ("lea" | "mov" | "movq" | "movl" | "push", _) => {
                     let named = text
                         .split(['$', '#', ',', ' '])
                         .filter_map(|part| u64::from_str_radix(part.trim_start_matches("0x"), 16).ok());
-                    self.pointed.extend(named.filter(|address| starts.contains(address)));
+                    let taken: Vec<u64> = named.filter(|address| starts.contains(address)).collect();
+                    function.takes.extend(&taken);
+                    self.pointed.extend(taken);
                 }
                 _ => {}
             }
@@ -169,4 +183,21 @@ fn slot(operand: &str) -> Option<u64> {
     let (offset, register) = inner.split_once('(')?;
     let offset = u64::from_str_radix(offset.trim_start_matches("0x"), 16).unwrap_or(0);
     (offset >= 0x18 && !register.contains("%rsp")).then_some(offset)
+}
+
+/// Functions of the fixed table that a scaled operand indexes, `*0x401200(,%rax,8)`: none where its entries lie within
+/// `own`, the function that jumps there. `None` where the table is not known.
+fn entries(operand: &str, own: Range<u64>, starts: &BTreeSet<u64>, elf: &Elf) -> Option<Vec<u64>> {
+    let (table, _) = operand.strip_prefix('*')?.split_once("(,")?;
+    let table = u64::from_str_radix(table.trim_start_matches("0x"), 16).ok()?;
+    let words = (0..).map_while(|index: u64| elf.word_at(table + 8 * index));
+    let is_case = |word: &u64| (own.start + 1..own.end).contains(word);
+    let found: Vec<u64> = words.take_while(|word| is_case(word) || starts.contains(word)).collect();
+    let functions: Vec<u64> = found.iter().copied().filter(|word| !is_case(word)).collect();
+    match found.first() {
+        None => None,
+        // Behind the cases of a `match` there may be a table of something else.
+        Some(first) if is_case(first) => Some(Vec::new()),
+        Some(_) => Some(functions),
+    }
 }

@@ -123,6 +123,23 @@ impl Ledger {
             .collect();
     }
 
+    /// What takes more than the layout allows, a sentence each with the key that says so.
+    pub(crate) fn beyond(&self, layout: &Layout) -> Vec<String> {
+        let code = self.text + self.rodata + self.data;
+        let file = if layout.is_bare() { code } else { self.file };
+        let parts = [
+            ("file", file, "most_bytes"),
+            ("static memory", self.statics(), "most_static"),
+            ("stack", self.stack.unwrap_or(0), "stack"),
+        ];
+        let most = |key| layout.number("image", key).unwrap_or(u64::MAX);
+        let over = parts.iter().filter(|(_, bytes, key)| *bytes > most(key));
+        over.map(|(what, bytes, key)| {
+            format!("{}: {what} of {bytes} bytes, image.{key} allows {}", layout.name, most(key))
+        })
+        .collect()
+    }
+
     /// Static memory that is neither arena nor simulated device.
     pub(crate) const fn statics(&self) -> u64 {
         (self.data + self.bss).saturating_sub(self.arena + self.simulated)

@@ -5,7 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What calls through pointers can reach, as checked-in rules: `caller => part of the callee's name, …`. The
 /// first rule whose left side is part of the caller's name counts; a caller without one may reach every
-/// function that stands in a table of methods at the same offset, or whose address is taken.
+/// function that stands in a table of methods at the same offset, or whose address is taken. A function that no
+/// rule names as a callee is new to this list: every caller may reach it, whatever its rule says.
+///
+/// What formats a value is called by `core::fmt::write` for whoever takes its address, so it counts there: below that
+/// function, its way to `core::fmt::write`, and that one's frame.
 ///
 /// Rules behind a line `[part of a name]` count first, and only below a function of that name: one walk over the
 /// archive serves all stages, but each stage listens to it with its own.
@@ -37,6 +41,12 @@ impl Rules {
         self.below.iter().position(|(entry, _)| function.contains(entry)).or(within)
     }
 
+    /// Whether a rule says who may call it.
+    fn knows(&self, callee: &str) -> bool {
+        let mut all = self.below.iter().flat_map(|(_, rules)| rules).chain(&self.general);
+        all.any(|(_, callees)| callees.iter().any(|part| callee.contains(part)))
+    }
+
     fn of(&self, caller: &str, section: Option<usize>) -> Option<&[String]> {
         let own = section.and_then(|at| self.below.get(at)).map_or(&[][..], |(_, rules)| rules);
         let mut all = own.iter().chain(&self.general);
@@ -47,6 +57,19 @@ impl Rules {
 fn rule((caller, callees): (&str, &str)) -> (String, Vec<String>) {
     let callees = callees.split(", ").map(|part| part.trim().to_string());
     (caller.trim().to_string(), callees.filter(|part| part != "nothing").collect())
+}
+
+/// What prints what formats take.
+const WRITE: &str = "core::fmt::write";
+
+/// Calls between a function that has a value written and `core::fmt::write`: `Write::write_fmt` and what it is made of.
+const FEW: usize = 4;
+
+/// A function that writes a value as text: an implementation of one of the traits of formats.
+fn is_format(name: &str) -> bool {
+    ["Display", "Debug", "LowerHex", "UpperHex", "Octal", "Binary", "LowerExp", "UpperExp", "Pointer"]
+        .iter()
+        .any(|kind| name.contains(&format!(" as core::fmt::{kind}>::fmt")))
 }
 
 /// A path of calls and what it takes.
@@ -61,6 +84,8 @@ pub(crate) struct Walker<'c> {
     code: &'c Code,
     rules: &'c Rules,
     done: BTreeMap<(u64, Option<usize>), Path>,
+    /// Functions that some function takes to have a value written.
+    formats: BTreeSet<u64>,
     open: Vec<u64>,
     /// Calls that lead back into a function that is open: recursion.
     pub(crate) cycles: BTreeSet<Vec<u64>>,
@@ -68,7 +93,9 @@ pub(crate) struct Walker<'c> {
 
 impl<'c> Walker<'c> {
     pub(crate) fn new(code: &'c Code, rules: &'c Rules) -> Self {
-        Self { code, rules, done: BTreeMap::new(), open: Vec::new(), cycles: BTreeSet::new() }
+        let taken = code.functions.values().flat_map(|function| &function.takes).copied();
+        let formats = taken.filter(|address| is_format(code.name(*address))).collect();
+        Self { code, rules, done: BTreeMap::new(), formats, open: Vec::new(), cycles: BTreeSet::new() }
     }
 
     /// Everything a function may call.
@@ -77,19 +104,48 @@ impl<'c> Walker<'c> {
         let mut all = function.calls.clone();
         let rule = self.rules.of(&function.name, section);
         let allowed = |target: &u64| {
-            rule.is_none_or(|parts| parts.iter().any(|part| self.code.name(*target).contains(part)))
+            let name = self.code.name(*target);
+            rule.is_none_or(|parts| parts.iter().any(|part| name.contains(part))) || !self.rules.knows(name)
         };
+        // Who takes a format answers for it.
+        let pointed: BTreeSet<u64> = self.code.pointed.difference(&self.formats).copied().collect();
         for slot in &function.indirect {
             let methods = slot.and_then(|offset| self.code.methods.get(&offset));
             match methods {
                 Some(methods) => all.extend(methods.iter().copied().filter(|target| allowed(target))),
                 None => {
                     let methods = self.code.methods.values().flatten();
-                    all.extend(methods.chain(&self.code.pointed).copied().filter(|target| allowed(target)));
+                    all.extend(methods.chain(&pointed).copied().filter(|target| allowed(target)));
                 }
             }
         }
         all
+    }
+
+    /// The formats that a function takes.
+    fn formats_of(&self, address: u64) -> Vec<u64> {
+        let takes = self.code.functions.get(&address).map(|function| &function.takes);
+        takes.map_or_else(Vec::new, |takes| takes.intersection(&self.formats).copied().collect())
+    }
+
+    /// The deepest way from below a function to what calls formats, that one's frame included.
+    fn to_write(&self, address: u64, section: Option<usize>) -> Path {
+        let frame = |at: u64| self.code.functions.get(&at).map_or(0, |function| function.frame);
+        let mut best = Path::default();
+        let mut ways: Vec<Vec<u64>> = self.callees(address, section).into_iter().map(|at| vec![at]).collect();
+        while let Some(way) = ways.pop() {
+            let Some(&last) = way.last() else { continue };
+            if self.code.name(last) == WRITE {
+                let bytes = way.iter().map(|&at| frame(at)).sum();
+                if bytes > best.bytes {
+                    best = Path { bytes, calls: way };
+                }
+            } else if way.len() < FEW && self.code.name(last).contains("core::fmt::") {
+                let next = self.callees(last, section).into_iter().filter(|at| !way.contains(at));
+                ways.extend(next.map(|at| way.iter().copied().chain([at]).collect()));
+            }
+        }
+        best
     }
 
     /// The deepest path from a function, its own frame included. A call back into an open function is
@@ -115,6 +171,18 @@ impl<'c> Walker<'c> {
                 below = path;
             }
         }
+        for format in self.formats_of(address) {
+            if let Some(from) = self.open.iter().position(|&open| open == format) {
+                self.cycles.insert(self.open[from..].to_vec());
+                continue;
+            }
+            let (mut path, between) = (self.deepest_within(format, section), self.to_write(address, section));
+            path.bytes += between.bytes;
+            path.calls.splice(0..0, between.calls);
+            if path.bytes > below.bytes {
+                below = path;
+            }
+        }
         self.open.pop();
         let frame = self.code.functions.get(&address).map_or(0, |function| function.frame);
         let mut path = Path { bytes: below.bytes + frame, calls: vec![address] };
@@ -133,7 +201,7 @@ mod tests {
     fn graph(edges: &[(u64, u64, &[u64])]) -> Code {
         let functions = edges.iter().map(|&(address, frame, calls)| {
             let calls = calls.iter().copied().collect();
-            (address, Function { name: format!("f{address}"), frame, calls, indirect: BTreeSet::new() })
+            (address, Function { name: format!("f{address}"), frame, calls, ..Function::default() })
         });
         Code { functions: functions.collect(), methods: BTreeMap::new(), pointed: BTreeSet::new() }
     }
@@ -164,7 +232,7 @@ mod tests {
         if let Some(function) = code.functions.get_mut(&1) {
             function.indirect.insert(None);
         }
-        let rules = Rules::parse("# why\nf1 => f2, f7\n");
+        let rules = Rules::parse("# why\nf1 => f2, f7\nf9 => f3\n");
         assert_eq!(Walker::new(&code, &rules).deepest(1).bytes, 30);
         assert_eq!(Walker::new(&code, &Rules::default()).deepest(1).bytes, 100);
     }
@@ -179,5 +247,47 @@ mod tests {
         let rules = Rules::parse("f3 => f4, f5\n[f1]\nf3 => f4\n");
         let mut walker = Walker::new(&code, &rules);
         assert_eq!((walker.deepest(1).bytes, walker.deepest(2).bytes), (35, 105));
+    }
+
+    fn rename<'c>(code: &'c mut Code, address: u64, name: &str) -> &'c mut Function {
+        let function = code.functions.entry(address).or_default();
+        function.name = name.to_string();
+        function
+    }
+
+    /// The checked-in rules, and a trait of the core's own that nobody told them of.
+    #[test]
+    fn what_no_rule_names_is_followed() {
+        let mut code = graph(&[(1, 10, &[]), (2, 20, &[1])]);
+        rename(&mut code, 1, "loader_core::plan::place::planted").indirect.insert(Some(0x18));
+        rename(&mut code, 2, "<loader_core::plan::place::Deep as loader_core::plan::place::Planted>::go");
+        code.methods.insert(0x18, BTreeSet::from([2]));
+        let rules = crate::image::rules().unwrap();
+        let mut walker = Walker::new(&code, &rules);
+        assert_eq!(walker.deepest(1).bytes, 30);
+        assert_eq!(walker.cycles, BTreeSet::from([vec![1, 2]]));
+        // A method of a device is known, and no walk over an archive calls one.
+        rename(&mut code, 1, "loader_core::container::archive::Archive");
+        rename(&mut code, 2, "<neuron_drivers::sim::Sim as loader_core::device::Device>::alloc");
+        assert_eq!(Walker::new(&code, &rules).deepest(1).bytes, 10);
+    }
+
+    #[test]
+    fn what_is_printed_counts_below_its_printer() {
+        let mut code = graph(&[(1, 10, &[3]), (2, 100, &[3]), (3, 7, &[])]);
+        rename(&mut code, 3, "core::fmt::write");
+        rename(&mut code, 2, "<ours::Text as core::fmt::Display>::fmt");
+        rename(&mut code, 1, "ours::print").takes.insert(2);
+        code.pointed = BTreeSet::from([2]);
+        let rules = crate::image::rules().unwrap();
+        let mut walker = Walker::new(&code, &rules);
+        let path = walker.deepest(1);
+        assert_eq!((path.bytes, path.calls), (10 + 7 + 100 + 7, vec![1, 3, 2, 3]));
+        assert!(walker.cycles.is_empty());
+        // A text that holds a text of its kind.
+        rename(&mut code, 2, "<ours::Text as core::fmt::Display>::fmt").takes.insert(2);
+        let mut walker = Walker::new(&code, &rules);
+        walker.deepest(1);
+        assert_eq!(walker.cycles, BTreeSet::from([vec![2]]));
     }
 }

@@ -8,6 +8,8 @@ use loader_core::container::{Algorithm, Extent, Hasher, Layer};
 use loader_core::limits::Limits;
 use loader_core::plan::pages::Page;
 use loader_core::policy::Policy;
+use loader_std::needs::image::{ImageNeeds, image_needs, within as measured};
+use memory_layouts::Layout;
 use neffload_agent::{Buffers, Options, digest_of, load};
 use neffload_tests::build::edit_json;
 use neffload_tests::command::Scratch;
@@ -144,6 +146,29 @@ fn a_refusal_ends_with_the_status_number() {
     assert!(String::from_utf8_lossy(&none.stderr).starts_with("usage: "));
 }
 
+#[test]
+fn usage_and_lost_output_are_told_by_the_status() {
+    let file = fixture("cayman-2core");
+    for words in [
+        &["--core", "+1"][..],
+        &["--core", "0", "--core", "0"],
+        &["--device", "sim", "--device", "sim"],
+        &["--allow-opaque", "--allow-opaque"],
+        &["another"],
+    ] {
+        let output = run("agent-256k", &file, words);
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).starts_with("usage: "), "{words:?}");
+    }
+    let folder = run("agent-256k", &workspace(), &[]);
+    assert_eq!(folder.status.code(), Some(2), "{}", text(&folder));
+    assert!(String::from_utf8_lossy(&folder.stderr).ends_with("errno 21\n"));
+    if let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") {
+        let status = Command::new(image("agent-256k")).arg(&file).stdout(full).status().unwrap();
+        assert_eq!(status.code(), Some(1));
+    }
+}
+
 /// A fixture with so many variables more on its first core.
 fn with_variables(count: u64) -> Vec<u8> {
     let mut file = fixtures::named("cayman-2core");
@@ -166,11 +191,98 @@ fn a_file_that_needs_more_is_refused_with_the_exact_need() {
     let output = run("agent-256k", &file, &[]);
     let said = text(&output);
     assert_eq!(output.status.code(), Some(4), "{said}");
-    let (_, rest) = said.split_once("that arena must have ").unwrap_or_else(|| panic!("{said}"));
+    let (_, rest) = said.split_once("(memory.arena: at least ").unwrap_or_else(|| panic!("{said}"));
     let need: usize = rest.split(' ').next().unwrap().parse().unwrap();
     // The step that failed passes with exactly that much, and with 8 bytes less it asks for the same.
     assert_eq!(within(&bytes, (1 << 20, need - 8)), Err(need));
     assert!(within(&bytes, (1 << 20, need)).err().is_none_or(|more| more > need), "{need}");
+}
+
+/// Files, and what an image needs for each.
+fn needs() -> Vec<(PathBuf, Vec<u8>, ImageNeeds)> {
+    let files = fixture_files().into_iter().chain(real_files()).filter(|file| !is_legacy(file));
+    files
+        .map(|file| {
+            let bytes = fs::read(&file).unwrap();
+            let needs = image_needs(&mut bytes.as_slice(), Limits::DEFAULT, Policy::DEFAULT).unwrap();
+            (file, bytes, needs)
+        })
+        .collect()
+}
+
+#[test]
+fn what_plan_says_of_an_image_is_exact() {
+    let options = |keep| Options { limits: Limits::DEFAULT, policy: Policy::DEFAULT, keep, core: 0 };
+    for (file, bytes, ImageNeeds { members, members_kept, arena }) in needs() {
+        let file = file.display();
+        let load = |keep, members, arena| {
+            measured(&mut bytes.as_slice(), &options(keep), members, arena).map_err(|(error, least)| {
+                assert!(error.to_string().contains("the arena is full"), "{file}: {error}");
+                least
+            })
+        };
+        for keep in [0, 4096] {
+            assert!(load(keep, members, arena).is_ok(), "{file}");
+            assert_eq!(load(keep, members - 8, arena).unwrap_err(), members, "{file}");
+            assert_eq!(load(keep, members, arena - 8).unwrap_err(), arena, "{file}");
+        }
+        // With all that is kept, passes are saved; with a little less the load goes on without.
+        assert!(members_kept > members);
+        assert_eq!(load(4096, members_kept, arena).unwrap().members, members_kept, "{file}");
+        assert!(load(4096, members_kept - 8, arena).is_ok(), "{file}");
+    }
+}
+
+/// The images' own numbers, which they print, are those. Their member table has no index of names, so that long names of
+/// models find room where it would be.
+#[test]
+fn images_take_what_plan_says() {
+    for (file, _, needs) in needs() {
+        let said = text(&run("agent-256k", &file, &[]));
+        let numbers: Vec<usize> =
+            line(&said, "members ").split([' ', ',']).filter_map(|word| word.parse().ok()).collect();
+        let [members, arena, _] = numbers[..] else { panic!("{said}") };
+        assert_eq!(arena, needs.arena, "{}: {said}", file.display());
+        assert!(
+            members <= needs.members_kept && members + 256 > needs.members_kept,
+            "{}: {said}",
+            file.display()
+        );
+    }
+}
+
+/// The stack that an image declares is all it writes to: it runs where the system gives little more.
+#[test]
+fn the_declared_stack_is_enough() {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", "ulimit -s 32; exec \"$0\" \"$1\""])
+        .arg(image("agent-256k"))
+        .arg(fixture("cayman-2core"));
+    let output = command.env_clear().env("PATH", "/usr/bin:/bin").output().unwrap();
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let stack: u64 = line(&said, "stack ").split(' ').nth(1).unwrap().parse().unwrap();
+    assert!((1024..16384).contains(&stack), "{said}");
+}
+
+#[test]
+fn what_is_beyond_the_layout_is_refused() {
+    let (_, layout) = layout(Path::new("agent-256k")).unwrap();
+    image("agent-256k");
+    let (whole, stripped) = (folder().join("agent-256k.elf"), folder().join("agent-256k"));
+    let ledger = Ledger::of(&layout, &whole, &stripped, &super::rules().unwrap()).unwrap();
+    assert_eq!(ledger.beyond(&layout), [""; 0]);
+    let text = fs::read_to_string(workspace().join("memory-layouts/agent-256k.toml")).unwrap();
+    for key in ["stack", "most_bytes", "most_static"] {
+        let number = layout.number("image", key).unwrap();
+        let less = text
+            .replace(&format!("{key} = {number}"), &format!("{key} = 16384"))
+            .replace("stack = 16384", "stack = 8192");
+        let less = Layout::parse("less", &less).unwrap();
+        let found = ledger.beyond(&less).join("\n");
+        assert!(found.contains(&format!("image.{key} allows ")), "{key}: {found}");
+    }
 }
 
 /// The simulated driver's command, built beside this test.
@@ -272,7 +384,7 @@ fn nonsense_layouts_fail_while_the_image_is_built() {
     let output = command.env("NEFFLOAD_LAYOUT", &path).env("RUSTFLAGS", toolchain.flags()).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
-    let sentence = "agent-none: memory.arena is 180225; it must be a multiple of 8";
+    let sentence = "agent-none.toml: memory.arena is 180225; it must be a multiple of 8";
     assert!(errors.contains(sentence), "{errors}");
 }
 

@@ -6,6 +6,7 @@ use std::ffi::c_int;
 /// `PTHREAD_CANCEL_DISABLE`; glibc and musl agree.
 const DISABLE: c_int = 1;
 
+// SAFETY: the C library has this function, with these arguments.
 unsafe extern "C" {
     fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
 }

@@ -12,6 +12,7 @@ use loader_core::source::Source;
 use loader_std::LoadError;
 use loader_std::file::Input;
 use loader_std::inspect::warnings_json;
+use loader_std::needs::image::{ImageNeeds, image_needs};
 use loader_std::needs::{Needs, needs};
 use neuron_drivers::sim::Config;
 use serde_json::{Map, Value, json};
@@ -72,7 +73,9 @@ fn plan_of<S: Source>(
     let options = asked.options();
     let watch = output.watch("planning", source.len());
     let (needs, sim) = needs(&mut watch.source(source), &options, |target| spec.open(target, false))?;
-    Ok(Plan { needs, config: *sim.config(), policy: options.policy })
+    // A file that no image loads, say one with members in extents, has no such sizes.
+    let image = image_needs(source, options.limits, options.policy).ok();
+    Ok(Plan { needs, image, config: *sim.config(), policy: options.policy })
 }
 
 impl PlanArguments {
@@ -83,6 +86,7 @@ impl PlanArguments {
 
 struct Plan {
     needs: Needs,
+    image: Option<ImageNeeds>,
     config: Config,
     policy: Policy,
 }
@@ -104,7 +108,7 @@ impl Plan {
 
     /// The layout with the device that it is for.
     fn layout(&self) -> String {
-        let Self { needs, config, policy } = self;
+        let Self { needs, config, policy, .. } = self;
         format!(
             "# The least memory with which this file loads as a stream, and on which device.\n{needs}\n[device]\n\
              kind = \"sim\"\narch = \"{}\"\ncores = {}\nprofile = \"{}\"\nlnc = {}\npage_size = {}\n",
@@ -117,7 +121,11 @@ impl Plan {
     }
 
     fn document(&self, asked: &Asked) -> Document {
-        let Self { needs, config, .. } = self;
+        let Self { needs, config, image, .. } = self;
+        let image = image.map(|image| {
+            let ImageNeeds { members, members_kept, arena } = image;
+            json!({"members": members, "members_kept": members_kept, "arena": arena})
+        });
         let mut document = Document::new("plan");
         document.set("verdict", verdict::accepted());
         surroundings(&mut document, asked, Some(config.arch), Some(needs.lnc));
@@ -130,7 +138,7 @@ impl Plan {
         let stages: Map<String, Value> = needs.facts.usage.iter().map(stage).collect();
         document
             .set("arena_bytes", needs.total())
-            .set("needs", json!({"buffers": buffers, "stages": stages}))
+            .set("needs", json!({"buffers": buffers, "stages": stages, "image": image}))
             .set("passes", needs.facts.passes)
             .set("warnings", warnings_json(&needs.facts.notes));
         document
@@ -163,7 +171,11 @@ impl Plan {
             let sizes = [usage.head, usage.tail, usage.peak].map(|bytes| Size(bytes as u64).to_string());
             table.row([format!("  {}", usage.stage)].into_iter().chain(sizes));
         }
-        output.table(&table)
+        output.table(&table)?;
+        let Some(ImageNeeds { members, members_kept, arena }) = self.image else { return Ok(()) };
+        output.line(format_args!(
+            "  an image needs memory.members = {members} ({members_kept} to keep small members) and memory.arena = {arena}"
+        ))
     }
 }
 

@@ -10,7 +10,13 @@ unsafe extern "C" {
     static mut bss_start: u64;
     static bss_end: u64;
     /// Only its address counts.
-    static stack_top: u64;
+    #[link_name = "stack_top"]
+    static top: u64;
+}
+
+/// Where the stack begins.
+pub(super) fn stack_top() -> *const u8 {
+    (&raw const top).cast()
 }
 
 /// One entry of the vector table.
@@ -29,7 +35,7 @@ unsafe impl Sync for Vector {}
 #[unsafe(link_section = ".vectors")]
 #[used]
 static VECTORS: [Vector; 16] = [
-    Vector { stack: &raw const stack_top },
+    Vector { stack: &raw const top },
     Vector { handler: reset },
     Vector { handler: fault },
     Vector { handler: fault },

@@ -20,6 +20,7 @@ pub struct Arguments {
     pub core: u16,
 }
 
+/// Digits only: no sign.
 fn number(text: &[u8]) -> Option<u32> {
     let digit = |&byte: &u8| char::from(byte).to_digit(10);
     let more = |number: u32, digit: u32| number.checked_mul(10)?.checked_add(digit);
@@ -41,22 +42,31 @@ impl Arguments {
         let target_of_layout =
             if layout::DEVICE_KIND == "neuron" { Target::Real(0) } else { Target::Simulated };
         let mut all = Self { file: c"", target: target_of_layout, allow_opaque: false, core: 0 };
-        let mut seen = false;
+        // A bit for each thing that was said: none may be said twice.
+        let mut said = 0u8;
         while let Some(word) = words.next() {
             // Comparisons of whole slices: a match would compare byte by byte.
             let text = word.to_bytes();
-            if text == b"--device" {
+            let bit = if text == b"--device" {
                 all.target = target(words.next()?.to_bytes())?;
+                2
             } else if text == b"--core" {
                 all.core = number(words.next()?.to_bytes())?.try_into().ok()?;
+                4
             } else if text == b"--allow-opaque" {
                 all.allow_opaque = true;
-            } else if seen || text.starts_with(b"-") {
+                8
+            } else if text.starts_with(b"-") {
                 return None;
             } else {
-                (all.file, seen) = (word, true);
+                all.file = word;
+                1
+            };
+            if said & bit != 0 {
+                return None;
             }
+            said |= bit;
         }
-        seen.then_some(all)
+        (said & 1 == 1).then_some(all)
     }
 }

@@ -6,8 +6,8 @@ use loader_core::error::{ContainerCode, Error, Stage};
 use loader_core::source::Source;
 use neuron_drivers::neuron::{Access, Bare, Sys};
 
-/// EINTR: asked again.
-const INTERRUPTED: i32 = 4;
+/// EISDIR: a folder can be opened, but not read.
+const IS_FOLDER: i32 = 21;
 
 /// An open file.
 pub struct File {
@@ -19,6 +19,9 @@ impl File {
     /// Opens a file to read.
     pub fn open(path: &CStr) -> Result<Self, i32> {
         let fd = Bare.open(path, Access::Read)?.0;
+        if system::read_at(fd, 0, &mut [0]) == Err(IS_FOLDER) {
+            return Err(IS_FOLDER);
+        }
         Ok(Self { fd, length: system::length(fd).ok() })
     }
 }
@@ -31,7 +34,7 @@ impl Source for File {
     fn read_at(&mut self, offset: u64, out: &mut [u8]) -> Result<usize, Error> {
         loop {
             match system::read_at(self.fd, offset, out) {
-                Err(INTERRUPTED) => {}
+                Err(system::INTERRUPTED) => {}
                 Err(errno) => {
                     let error = Error::new(Stage::Unpack, ContainerCode::Read);
                     return Err(error.numbers(u64::from(errno.unsigned_abs()), 0).offset(offset));

@@ -1,12 +1,15 @@
 //! Four system calls.
 
 use core::arch::asm;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 const WRITE: usize = 1;
 const LSEEK: usize = 8;
 const PREAD64: usize = 17;
 const EXIT_GROUP: usize = 231;
 const SEEK_END: usize = 2;
+/// EINTR: asked again.
+pub const INTERRUPTED: i32 = 4;
 
 /// # Safety
 /// The arguments must be what the call of that number takes.
@@ -49,6 +52,14 @@ const fn value(result: isize) -> Result<usize, i32> {
     if result < 0 { Err(-result as i32) } else { Ok(result as usize) }
 }
 
+/// Some text could not be written.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Whether all text was written so far.
+pub fn all_written() -> bool {
+    !LOST.load(Ordering::Relaxed)
+}
+
 /// Writes to a descriptor as long as it takes something.
 pub fn write(fd: i32, mut bytes: &[u8]) {
     while !bytes.is_empty() {
@@ -56,7 +67,8 @@ pub fn write(fd: i32, mut bytes: &[u8]) {
         let result = unsafe { call(WRITE, [fd as usize, bytes.as_ptr() as usize, bytes.len(), 0]) };
         match value(result) {
             Ok(written) if written > 0 => bytes = bytes.get(written..).unwrap_or(&[]),
-            _ => return,
+            Err(INTERRUPTED) => {}
+            _ => return LOST.store(true, Ordering::Relaxed),
         }
     }
 }
