@@ -1,6 +1,10 @@
 //! What kind of accelerator is simulated.
 
+use crate::map;
 use loader_core::arch::Arch;
+
+/// Bytes at the start of every channel that are the firmware's (staging.md §7.1, Confirmed).
+const RESERVE: u64 = 16 << 20;
 
 /// How memory is laid out and which requests are honoured (staging.md §18.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,11 +18,26 @@ pub enum Profile {
     Driver,
     /// As `Flat`, but every request with an alignment above 1 is answered "unsupported".
     NoAlign,
-    /// As `Flat` with that many usable bytes per channel.
+    /// As `Flat` with that many usable bytes per channel, [`Profile::MOST_TINY`] at most.
     Tiny(u64),
 }
 
+/// Distance between the channels in every profile but DRIVER: a window of 64 GiB each (staging.md §18.6).
+pub(super) const CHANNEL_STEP: u64 = 1 << 36;
+
 impl Profile {
+    /// Most bytes per channel of [`Profile::Tiny`]: a channel's window without its reserve.
+    pub const MOST_TINY: u64 = CHANNEL_STEP - RESERVE;
+
+    /// Most physical cores: under DRIVER those that the driver knows bases of (driver-abi.md §9.1, §9.2).
+    #[must_use]
+    pub const fn most_cores(&self, arch: Arch) -> u16 {
+        match self {
+            Self::Driver => map::cores(arch),
+            _ => u16::MAX,
+        }
+    }
+
     /// The name in `load --json`.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -60,7 +79,7 @@ impl Content {
 pub struct Config {
     /// Architecture.
     pub arch: Arch,
-    /// Physical cores.
+    /// Physical cores; [`Profile::most_cores`] at most are switched on.
     pub cores: u16,
     /// Layout rules.
     pub profile: Profile,
@@ -79,7 +98,18 @@ impl Config {
             Arch::Sunda => 2,
             Arch::Cayman | Arch::Mariana => 8,
         };
-        Self { arch, cores, profile: Profile::Flat, content: Content::Full, reserve: 16 << 20 }
+        Self { arch, cores, profile: Profile::Flat, content: Content::Full, reserve: RESERVE }
+    }
+
+    /// The same with no more cores, and no more bytes per channel, than the profile has addresses for. What is switched
+    /// on is this one, so that no core and no block lies where another one does.
+    #[must_use]
+    pub fn within_profile(mut self) -> Self {
+        self.cores = self.cores.min(self.profile.most_cores(self.arch));
+        if let Profile::Tiny(bytes) = &mut self.profile {
+            *bytes = (*bytes).min(CHANNEL_STEP.saturating_sub(self.reserve));
+        }
+        self
     }
 
     /// HBM channels of the device (staging.md §7.1, Confirmed).

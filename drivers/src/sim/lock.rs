@@ -78,8 +78,9 @@ pub type LocalSim<'s> = Sim<Fixed<'s>, RefCell<SimState<Fixed<'s>>>>;
 pub type PlainSim<'s> = Sim<Plain<'s>, RefCell<SimState<Plain<'s>>>>;
 
 impl<S: Storage, L: Lock<SimState<S>>> Sim<S, L> {
-    /// Switches a device on.
+    /// Switches a device on, [within its profile](Config::within_profile).
     pub fn new(config: Config, storage: S) -> Self {
+        let config = config.within_profile();
         Self { lock: L::wrap(SimState::new(config, storage)), config, storage: PhantomData }
     }
 

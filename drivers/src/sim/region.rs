@@ -1,6 +1,6 @@
 //! Address ranges: HBM regions, on-chip windows, registers, and the memory that was freed once.
 
-use super::config::{Config, Profile};
+use super::config::{CHANNEL_STEP, Config, Profile};
 use crate::map;
 use loader_core::device::{DevAddr, Place};
 
@@ -53,7 +53,7 @@ pub(super) fn range_of(config: &Config, region: usize) -> (u64, u64) {
     let channel = ((region - 1) / 2) as u8;
     let base = match config.profile {
         Profile::Driver => map::hbm_base(config.arch, channel),
-        _ => u64::from(channel) << 36,
+        _ => u64::from(channel) * CHANNEL_STEP,
     };
     let start = base + config.reserve;
     let end = match config.profile {

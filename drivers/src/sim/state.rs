@@ -54,8 +54,9 @@ pub struct SimState<S> {
 }
 
 impl<S: Storage> SimState<S> {
-    /// Switches a machine on.
+    /// Switches a machine on, [within its profile](Config::within_profile).
     pub fn new(config: Config, storage: S) -> Self {
+        let config = config.within_profile();
         let guard = if config.profile == Profile::FlatGuard { GRANULE } else { 0 };
         let mut state = Self {
             config,

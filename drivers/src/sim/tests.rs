@@ -166,6 +166,57 @@ fn contiguous_pages_grow_down_and_fit_together() {
 }
 
 #[test]
+fn cores_and_blocks_lie_apart_in_every_profile() {
+    let profiles =
+        [Profile::Flat, Profile::FlatGuard, Profile::Driver, Profile::NoAlign, Profile::Tiny(u64::MAX)];
+    for arch in [Arch::Sunda, Arch::Cayman, Arch::Mariana] {
+        for profile in profiles {
+            let mut memory = memory();
+            let storage = Fixed::new(&mut memory.slots, &mut memory.frames, &mut memory.events);
+            let config = Config { cores: 16, profile, content: Content::Discard, ..Config::flat(arch) };
+            let sim = LocalSim::new(config, storage);
+            let known = if arch == Arch::Sunda { 2 } else { 8 };
+            let cores = if profile == Profile::Driver { known } else { 16 };
+            assert_eq!((sim.cores(), sim.config().cores), (cores, cores));
+            let on = |core| AllocSpec { core: CoreId(core), ..spec(1, 0) };
+            assert!(sim.alloc(&on(cores - 1)).is_ok());
+            assert_eq!(sim.alloc(&on(cores)), Err(DeviceError::BadRequest), "{arch:?} {profile:?}");
+            // On-chip windows, registers and channels, each as first address and bytes.
+            let mut ranges: Vec<_> = (0..sim.config().channels())
+                .map(|channel| {
+                    let ends = region::range_of(sim.config(), 1 + 2 * usize::from(channel));
+                    (ends.0, region::range_of(sim.config(), 2 + 2 * usize::from(channel)).1 - ends.0)
+                })
+                .collect();
+            for core in (0..cores).map(CoreId) {
+                let window = sim.state_buffer(core);
+                ranges.push((window.0.0, window.1));
+                ranges.push((sim.semaphore_increment(core, 0).0, 256 * 4));
+            }
+            ranges.sort_unstable();
+            let apart = ranges.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0);
+            assert!(apart, "{arch:?} {profile:?}: {ranges:x?}");
+        }
+    }
+}
+
+#[test]
+fn a_tiny_channel_ends_with_its_window() {
+    let most = (64u64 << 30) - (16 << 20);
+    assert_eq!(Profile::MOST_TINY, most);
+    for bytes in [most, most + 1, 1 << 40, u64::MAX] {
+        let mut memory = memory();
+        let sim = start(&mut memory, Profile::Tiny(bytes), Content::Discard);
+        assert_eq!(sim.config().profile, Profile::Tiny(most));
+        let whole = |channel| AllocSpec { place: Place::Hbm(channel), ..spec(most, 0) };
+        let blocks: Vec<_> = (0..4).map(|channel| sim.alloc(&whole(channel)).unwrap().base.0).collect();
+        assert_eq!(blocks, [0, 1, 2, 3].map(|channel| (channel << 36) + (16 << 20)));
+        assert_eq!(sim.alloc(&spec(1, 0)), Err(DeviceError::OutOfMemory));
+        sim.audit().unwrap();
+    }
+}
+
+#[test]
 fn driver_keeps_small_objects_apart() {
     let mut memory = memory();
     let sim = start(&mut memory, Profile::Driver, Content::Discard);

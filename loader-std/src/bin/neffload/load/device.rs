@@ -48,6 +48,15 @@ pub(super) fn parse(text: &str) -> Result<DeviceSpec, String> {
             _ => return Err(format!("`{part}`: expected `store=…` or `profile=…`")),
         }
     }
+    if let (Some(arch), Some(cores)) = (arch, cores)
+        && cores > spec.profile.most_cores(arch)
+    {
+        let (most, arch) = (spec.profile.most_cores(arch), arch.name());
+        return Err(format!(
+            "`{cores}`: a {arch} device of profile {} has at most {most} cores",
+            spec.profile()
+        ));
+    }
     Ok(DeviceSpec::Sim(spec))
 }
 
@@ -62,7 +71,14 @@ fn profile(name: &str) -> Result<Profile, String> {
     if let Some((tiny, bytes)) = name.split_once(':')
         && tiny.eq_ignore_ascii_case("TINY")
     {
-        return number(bytes).map(Profile::Tiny);
+        let bytes = number(bytes)?;
+        if bytes > Profile::MOST_TINY {
+            return Err(format!(
+                "`{name}`: a channel has at most {} bytes, 64 GiB without its first 16 MiB",
+                Profile::MOST_TINY
+            ));
+        }
+        return Ok(Profile::Tiny(bytes));
     }
     [Profile::Flat, Profile::FlatGuard, Profile::Driver, Profile::NoAlign]
         .into_iter()
@@ -84,6 +100,7 @@ impl SimSpec {
             content: self.content,
             ..Config::flat(self.arch.unwrap_or(target))
         }
+        .within_profile()
     }
 
     /// Switches the device on; `target` is the file's architecture.
@@ -184,6 +201,33 @@ mod tests {
         }
         for bad in ["", "gpu", "sim:v9", "sim:v3:x", "sim:v3:0", "sim,store=x", "sim,fast", "sim,profile=x"] {
             assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_profile_bounds_cores_and_bytes() {
+        for (most, beyond) in [("sunda:2", "sunda:3"), ("cayman:8", "cayman:9"), ("mariana:8", "v4:16")] {
+            assert!(parse(&format!("sim:{most},profile=DRIVER")).is_ok(), "{most}");
+            let error = parse(&format!("sim:{beyond},profile=driver")).unwrap_err();
+            assert!(error.contains("of profile DRIVER has at most"), "{error}");
+            for profile in ["FLAT", "FLAT_GUARD", "NO_ALIGN", "TINY:1G"] {
+                assert!(parse(&format!("sim:{beyond},profile={profile}")).is_ok(), "{beyond} {profile}");
+            }
+        }
+        // Without a number, as many as there are.
+        for (text, arch, cores) in [
+            ("sim,profile=DRIVER", Arch::Sunda, 2),
+            ("sim:sunda,profile=DRIVER", Arch::Cayman, 2),
+            ("sim,profile=DRIVER", Arch::Mariana, 8),
+            ("sim", Arch::Sunda, 8),
+        ] {
+            assert_eq!(sim(text).json(Some(arch))["cores"], cores, "{text}");
+        }
+        let most = (64u64 << 30) - (16 << 20);
+        assert_eq!(sim(&format!("sim,profile=TINY:{most}")).profile, Profile::Tiny(most));
+        for beyond in [most + 1, 1 << 36, u64::MAX] {
+            let error = parse(&format!("sim,profile=TINY:{beyond}")).unwrap_err();
+            assert!(error.contains("at most 68702699520 bytes"), "{error}");
         }
     }
 
