@@ -182,3 +182,48 @@ fn one_and_two_threads_dump_the_same() {
         }
     }
 }
+
+#[test]
+fn another_number_of_files_leaves_nothing_of_an_earlier_dump() {
+    let scratch = Scratch::new("dump-counts");
+    let file = fixture("cayman-2core").to_string_lossy().into_owned();
+    let folder = scratch.join("out");
+    let kept = ["2/mine.txt", "note.bin", "01/report.json", "x/report.json"];
+    for path in kept {
+        fs::create_dir_all(folder.join(path).parent().unwrap()).unwrap();
+        fs::write(folder.join(path), "mine").unwrap();
+    }
+    for count in [1, 3, 2, 1, 2] {
+        let mut arguments = vec!["load"];
+        arguments.extend(std::iter::repeat_n(file.as_str(), count));
+        let out = folder.to_string_lossy();
+        arguments.extend(["--dump", &out]);
+        assert_eq!(status(&run(&arguments)), 0);
+        let mut reports: Vec<String> = Vec::new();
+        for (place, inside) in [("", folder.clone())]
+            .into_iter()
+            .chain(["0", "1", "2", "3"].map(|index| (index, folder.join(index))))
+        {
+            if inside.join("report.json").is_file() {
+                reports.push(place.to_owned());
+                assert!(inside.join("product.bin").is_file());
+            } else if let Ok(entries) = fs::read_dir(&inside) {
+                let files = entries.map(|entry| entry.unwrap()).filter(|entry| entry.path().is_file());
+                let files: Vec<_> = files.map(|entry| entry.file_name()).collect();
+                let own: &[&str] = match place {
+                    "" => &["note.bin"],
+                    "2" => &["mine.txt"],
+                    _ => &[],
+                };
+                assert_eq!(files, own, "{count} files, {place:?}");
+            }
+        }
+        let expected: &[&str] = match count {
+            1 => &[""],
+            2 => &["0", "1"],
+            _ => &["0", "1", "2"],
+        };
+        assert_eq!(reports, expected);
+        assert!(kept.iter().all(|path| fs::read(folder.join(path)).unwrap() == b"mine"));
+    }
+}

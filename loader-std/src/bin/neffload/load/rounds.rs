@@ -19,7 +19,7 @@ use loader_std::needs::needs;
 use loader_std::report::cores_json;
 use loader_std::{LoadError, LoadOptions, Loader, Memory};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Loads the files as the arguments say and unloads them again. One outcome per file.
@@ -35,6 +35,11 @@ pub(super) fn run(arguments: &LoadArguments, output: &Output) -> Result<Vec<Outc
         if let Some(folder) = &folder {
             clear(folder).map_err(Trouble::at(folder))?;
         }
+        if index == 0
+            && let Some(root) = &arguments.dump
+        {
+            clear_others(root, arguments)?;
+        }
         let pipe = matches!(input, Input::Pipe(_)) && arguments.max_memory.is_none();
         let held = if pipe { Some(hold(path, &mut input, output)?) } else { None };
         files.push(File { input, held, folder });
@@ -44,6 +49,29 @@ pub(super) fn run(arguments: &LoadArguments, output: &Output) -> Result<Vec<Outc
     let outcomes = rounds.all(&mut files);
     rounds.trace();
     outcomes
+}
+
+/// Takes away what an earlier dump of another number of files left in the folder: of one file in it, of several below.
+fn clear_others(root: &Path, arguments: &LoadArguments) -> Result<(), Trouble> {
+    let count = arguments.files.len();
+    if count > 1 {
+        apart_from_dump(root, &arguments.files)?;
+        clear(root).map_err(Trouble::at(root))?;
+    }
+    for entry in fs::read_dir(root).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let index = name.to_str().and_then(|name| name.parse::<usize>().ok());
+        // A folder that a dump may have made: its name is a number as it writes one, and it is no link.
+        let made = index.is_some_and(|index| name == *index.to_string() && (count == 1 || index >= count));
+        if made && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            let folder = entry.path();
+            apart_from_dump(&folder, &arguments.files)?;
+            clear(&folder).map_err(Trouble::at(&folder))?;
+            // One with files of others in it stays.
+            drop(fs::remove_dir(&folder));
+        }
+    }
+    Ok(())
 }
 
 /// A file to load.
