@@ -3,9 +3,9 @@
 use crate::memory::Page;
 use crate::refusal::Refusal;
 use loader_core::error::{Error, ToolCode};
-use loader_core::policy::Policy;
+use loader_core::policy::{Fp8Overrides, Policy};
 use loader_core::stage::collectives::Membership;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 
 /// The place of a load among `world` communicating devices, from the value of `NEURON_RT_ROOT_COMM_ID`: what
 /// `nrt_load_collectives` checks before it looks at the file (container.md §6, check 3).
@@ -31,11 +31,54 @@ pub fn legacy_allowed() -> bool {
 }
 
 /// The defaults with what the environment changes about them: where every command's policy begins. Of what
-/// [`engine_block`] refuses nothing is taken.
+/// [`engine_block`] and [`fp8`] refuse nothing is taken.
 #[must_use]
 pub fn policy() -> Policy {
     let engine_block = engine_block().unwrap_or(Policy::DEFAULT.engine_block);
-    Policy { allow_legacy: legacy_allowed(), engine_block, ..Policy::DEFAULT }
+    let fp8 = fp8().unwrap_or(Fp8Overrides::NONE);
+    Policy { allow_legacy: legacy_allowed(), engine_block, fp8, ..Policy::DEFAULT }
+}
+
+/// What the environment sets of the FP8 conversion, in place of the file's values (manifests.md §12.1): `variable`
+/// gives the value of a variable, and one that is empty is as unset. Flags are `0` or `1`, `false` or `true`.
+///
+/// # Errors
+/// M107 for a value that is neither flag nor number, as the variable asks.
+pub fn fp8_of(variable: impl Fn(&str) -> Option<OsString>) -> Result<Fp8Overrides, Refusal> {
+    let text = |name: &str| {
+        let text = variable(name).map(|value| value.to_string_lossy().trim().to_owned());
+        text.filter(|text| !text.is_empty())
+    };
+    let bad = |name: &str, text: &str| Refusal::named(ToolCode::BadFp8, format!("{name}={text}").as_bytes());
+    let number = |name: &str| {
+        let text = text(name);
+        text.map(|text| text.parse::<u32>().map_err(|_| bad(name, &text))).transpose()
+    };
+    let flag = |name: &str| {
+        let text = text(name);
+        text.map(|text| match text.to_ascii_lowercase().as_str() {
+            "1" | "true" => Ok(true),
+            "0" | "false" => Ok(false),
+            _ => Err(bad(name, &text)),
+        })
+        .transpose()
+    };
+    Ok(Fp8Overrides {
+        fp8_range_extension: flag("NEURON_RT_DBG_FP8_RANGE_EXT")?,
+        emax_fp8_e4m3: number("NEURON_RT_DBG_FP8_EMAX_E4M3")?,
+        emax_fp8_e5m2: number("NEURON_RT_DBG_FP8_EMAX_E5M2")?,
+        ocp_sat: flag("NEURON_RT_DBG_OCP_FP8_SAT")?,
+        fp8_sis: flag("NEURON_RT_DBG_FP8_SIS")?,
+        fp8_sns: flag("NEURON_RT_DBG_FP8_SNS")?,
+    })
+}
+
+/// The same for this process.
+///
+/// # Errors
+/// As [`fp8_of`].
+pub fn fp8() -> Result<Fp8Overrides, Refusal> {
+    fp8_of(|name| std::env::var_os(name))
 }
 
 /// Block size of the engines' instruction memory in bytes, from the value of `NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB`
@@ -71,8 +114,44 @@ pub fn page() -> Result<Page, Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use super::{allow_legacy, engine_block_of, membership};
+    use super::{allow_legacy, engine_block_of, fp8_of, membership};
+    use loader_core::policy::Fp8Overrides;
     use std::ffi::OsStr;
+
+    #[test]
+    fn values_of_the_fp8_conversion() {
+        let of = |set: &[(&str, &str)]| {
+            fp8_of(|name| set.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into()))
+        };
+        assert_eq!(of(&[]).unwrap(), Fp8Overrides::NONE);
+        assert_eq!(of(&[("NEURON_RT_DBG_FP8_SIS", " ")]).unwrap(), Fp8Overrides::NONE);
+        let all = of(&[
+            ("NEURON_RT_DBG_FP8_RANGE_EXT", "1"),
+            ("NEURON_RT_DBG_FP8_EMAX_E4M3", "7"),
+            ("NEURON_RT_DBG_FP8_EMAX_E5M2", "14"),
+            ("NEURON_RT_DBG_OCP_FP8_SAT", "0"),
+            ("NEURON_RT_DBG_FP8_SIS", "True"),
+            ("NEURON_RT_DBG_FP8_SNS", "false"),
+        ]);
+        let expected = Fp8Overrides {
+            fp8_range_extension: Some(true),
+            emax_fp8_e4m3: Some(7),
+            emax_fp8_e5m2: Some(14),
+            ocp_sat: Some(false),
+            fp8_sis: Some(true),
+            fp8_sns: Some(false),
+        };
+        assert_eq!(all.unwrap(), expected);
+        for (name, value) in [
+            ("NEURON_RT_DBG_FP8_RANGE_EXT", "2"),
+            ("NEURON_RT_DBG_FP8_EMAX_E4M3", "-1"),
+            ("NEURON_RT_DBG_FP8_EMAX_E5M2", "4294967296"),
+            ("NEURON_RT_DBG_OCP_FP8_SAT", "on"),
+        ] {
+            let refusal = of(&[(name, value)]).unwrap_err().to_string();
+            assert!(refusal.contains("M107") && refusal.contains(&format!("{name}={value}")), "{refusal}");
+        }
+    }
 
     #[test]
     fn the_engines_block_size() {

@@ -5,7 +5,7 @@ use crate::failure::{Answer, Failure};
 use loader_core::arch::Arch;
 use loader_core::error::Status;
 use loader_core::policy::Policy;
-use loader_std::environment::{allow_legacy, engine_block_of};
+use loader_std::environment::{allow_legacy, engine_block_of, fp8_of};
 use loader_std::memory::Page;
 use std::ffi::OsString;
 
@@ -33,7 +33,14 @@ impl Settings {
             Ok(text.filter(|text| !text.is_empty()))
         };
         let device = DeviceSpec::parse(text("NEFFLOAD_DEVICE")?.as_deref().unwrap_or("sim"))?;
-        let lnc = lnc(text("NEURON_LOGICAL_NC_CONFIG")?.as_deref(), device.arch())?;
+        // The older name counts where the newer one is not set (staging.md X24).
+        let lnc = match text("NEURON_LOGICAL_NC_CONFIG")? {
+            Some(set) => lnc("NEURON_LOGICAL_NC_CONFIG", Some(&set), device.arch()),
+            None => {
+                let older = text("NEURON_RT_VIRTUAL_CORE_SIZE")?;
+                lnc("NEURON_RT_VIRTUAL_CORE_SIZE", older.as_deref(), device.arch())
+            }
+        }?;
         let total = device.cores() / lnc;
         if total == 0 {
             return Err(too_few(&device, lnc));
@@ -56,6 +63,7 @@ impl Settings {
             allow_legacy: flag("NEURON_RT_ALLOW_LEGACY_NEFF"),
             allow_opaque: strict("NEFFLOAD_ALLOW_OPAQUE")?,
             engine_block: block.map_err(|refusal| Failure::invalid(&refusal))?,
+            fp8: fp8_of(&get).map_err(|refusal| Failure::invalid(&refusal))?,
             ..Policy::DEFAULT
         };
         let value = |name: &str| get(name).map(|value| value.to_string_lossy().into_owned());
@@ -79,13 +87,11 @@ impl Settings {
 }
 
 /// The size of a logical core: by default 1 on sunda and 2 on its successors, as on the platforms.
-fn lnc(text: Option<&str>, arch: Arch) -> Answer<u16> {
+fn lnc(name: &str, text: Option<&str>, arch: Arch) -> Answer<u16> {
     match (text, arch) {
         (Some("1"), _) | (None, Arch::Sunda) => Ok(1),
         (Some("2"), _) | (None, _) => Ok(2),
-        (Some(other), _) => {
-            Err(Failure::invalid(format_args!("NEURON_LOGICAL_NC_CONFIG is `{other}`; it must be 1 or 2")))
-        }
+        (Some(other), _) => Err(Failure::invalid(format_args!("{name} is `{other}`; it must be 1 or 2"))),
     }
 }
 
@@ -178,7 +184,19 @@ mod tests {
         assert_eq!(settings.policy.engine_block, 0x1_0000);
         assert_eq!(settings.root_comm.as_deref(), Some("127.0.0.1:4000".as_ref()));
         assert_eq!(read(&[("NEURON_RT_NUM_CORES", "2")]).unwrap().visible, [0, 1]);
-        assert_eq!(read(&[("NEURON_LOGICAL_NC_CONFIG", "1")]).unwrap().total(), 8);
+        let (newer, older) = ("NEURON_LOGICAL_NC_CONFIG", "NEURON_RT_VIRTUAL_CORE_SIZE");
+        for (set, total) in [
+            (&[(newer, "1")][..], 8),
+            (&[(older, "1")], 8),
+            (&[(older, "2")], 4),
+            (&[(newer, "2"), (older, "1")], 4),
+            (&[(newer, "1"), (older, "2")], 8),
+            (&[(newer, ""), (older, "1")], 8),
+        ] {
+            assert_eq!(read(set).unwrap().total(), total, "{set:?}");
+        }
+        let fp8 = read(&[("NEURON_RT_DBG_FP8_EMAX_E4M3", "7")]).unwrap().policy.fp8;
+        assert_eq!((fp8.emax_fp8_e4m3, fp8.ocp_sat), (Some(7), None));
     }
 
     #[test]
@@ -195,6 +213,7 @@ mod tests {
             ("NEFFLOAD_DEVICE", "sim:cayman:1"),
             ("NEFFLOAD_DEVICE", "sim:cayman:8:x"),
             ("NEURON_LOGICAL_NC_CONFIG", "3"),
+            ("NEURON_RT_VIRTUAL_CORE_SIZE", "3"),
             ("NEURON_RT_VALIDATE_HASH", "yes"),
             ("NEURON_RT_VALIDATE_HASH", "2"),
             ("NEFFLOAD_ALLOW_OPAQUE", "on"),

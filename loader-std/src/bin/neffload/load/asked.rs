@@ -49,7 +49,8 @@ pub(crate) struct Asked {
 
 /// Refuses an environment that no load can go by.
 pub(crate) fn check_environment() -> Result<(), Trouble> {
-    environment::engine_block().map(drop).map_err(|refusal| Trouble::Usage(refusal.to_string()))
+    let asked = environment::engine_block().map(drop).and_then(|()| environment::fp8().map(drop));
+    asked.map_err(|refusal| Trouble::Usage(refusal.to_string()))
 }
 
 impl Asked {
