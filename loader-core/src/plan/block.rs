@@ -1,7 +1,7 @@
 //! Taking and giving back one block of device memory (staging.md §7.3).
 
 use super::record::DMem;
-use crate::device::{AllocSpec, CoreId, Device, DeviceError, MemHandle, Place, Usage, category};
+use crate::device::{AllocSpec, CoreId, Device, DeviceError, Granted, MemHandle, Place, Usage, category};
 use crate::error::{Error, Stage, StageCode};
 
 /// How often a free that fails is tried again: whoever gives back has nobody to tell.
@@ -101,14 +101,27 @@ pub fn take<D: Device>(device: &D, core: CoreId, want: &Want<'_>) -> Result<Take
     }
     let (granted, skip) = match device.alloc(&spec) {
         Err(DeviceError::AlignmentUnsupported) if align > 1 => {
-            let size = size.checked_add(align).ok_or_else(|| refused(DeviceError::OutOfRange))?;
-            let granted = device.alloc(&AllocSpec { size, align: 0, ..spec }).map_err(refused)?;
-            let over = granted.base.0.checked_rem(align).unwrap_or(0);
-            (granted, align.saturating_sub(over))
+            take_unaligned(device, &spec).map_err(refused)?
         }
         other => (other.map_err(refused)?, 0),
     };
     Ok(Taken { handle: granted.handle, base: granted.base.0, skip, size, granted: granted.bytes, channel })
+}
+
+/// A block of a device that cannot align, with the bytes of it to skip. Pages of one range follow each other on every
+/// device (R41): one that comes aligned by itself has nothing to skip.
+fn take_unaligned<D: Device>(device: &D, spec: &AllocSpec<'_>) -> Result<(Granted, u64), DeviceError> {
+    if spec.contiguous {
+        let granted = device.alloc(&AllocSpec { align: 0, ..*spec })?;
+        if granted.base.0.is_multiple_of(spec.align) {
+            return Ok((granted, 0));
+        }
+        give_back(device, granted.handle);
+    }
+    let size = spec.size.checked_add(spec.align).ok_or(DeviceError::OutOfRange)?;
+    let granted = device.alloc(&AllocSpec { size, align: 0, ..*spec })?;
+    let over = granted.base.0.checked_rem(spec.align).unwrap_or(0);
+    Ok((granted, spec.align.saturating_sub(over)))
 }
 
 fn refusal(error: DeviceError, want: &Want<'_>) -> Error {

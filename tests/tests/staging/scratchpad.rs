@@ -189,6 +189,24 @@ fn staging_t25() {
 }
 
 #[test]
+fn pages_of_one_range_are_adjacent_on_every_profile() {
+    for profile in [Profile::Flat, Profile::NoAlign, Profile::Driver, Profile::Tiny(1024 * MIB)] {
+        let mut rig = Rig::with(Config { profile, ..Config::flat(Arch::Cayman) });
+        (rig.policy.page_size, rig.policy.contiguous_scratchpad) = (64 * MIB, true);
+        let loaded = load(&mut rig, vec![scratch(&[(0, 10 * MIB), (130 * MIB, 10 * MIB)])]).unwrap();
+        assert_eq!((pages(&rig), private(&rig)), (3, 0), "{profile:?}");
+        let core = core(&loaded, 0);
+        assert_eq!(address(&core, "var1") - address(&core, "var0"), 130 * MIB, "{profile:?}");
+        let mut found: Vec<_> = rig.pages.iter().flatten().map(|page| page.taken.address()).collect();
+        found.sort_unstable();
+        assert!(found.windows(2).all(|pair| pair[1] - pair[0] == 64 * MIB), "{profile:?}: {found:x?}");
+        audit::check(&rig, &[&loaded]);
+        rig.unload(&loaded);
+        audit::empty(&rig);
+    }
+}
+
+#[test]
 fn a_shortage_says_what_was_held() {
     let profile = Profile::Tiny(MIB);
     let mut rig = Rig::with(Config { profile, ..Config::flat(Arch::Cayman) });
