@@ -27,7 +27,7 @@ def tables_of(core):
     roster = {}
     # What is no string names nothing, as if the key were not there.
     if isinstance(act.get("act_info"), str) and core.dir + "/" + act["act_info"] in core.members:
-        roster = {row["name"]: row for row in json.loads(core.member(act["act_info"]))["act_func_sets"]}
+        roster = {row["name"]: row for row in json.loads(core.member(act["act_info"])).get("act_func_sets", [])}
     tables = []
     for name in act.get("activation_function_sets", []):
         row = roster.get(name, {"bkt_bin": name + "_bkt.bin", "ctrl_bin": name + "_ctrl.bin"})
@@ -37,7 +37,8 @@ def tables_of(core):
         fast = named.get("control_fast_table", named.get("control_table"))
         keys = [named.get("opcode_table"), fast, named.get("control_slow_table"), named.get("datapath_table")]
         tables += [core.member(name) for name in keys if name]
-    return tables
+    # The device is not asked for nothing.
+    return [table for table in tables if table]
 
 
 def check_order(core, rings, tables, report_core, device, faults):
@@ -100,7 +101,9 @@ def main(arguments):
     kelf_name = next(node["attrs"]["kelf"] for node in graph["nodes"]
                      if node.get("attrs", {}).get("func_name") == "__kelf")
     kelf = json.loads(members[kelf_name])
-    cores = [Core(members, row, ARCH[kelf["target"]]) for row in kelf["graphs"]]
+    # `*` is for every device: the one that it was loaded into.
+    target = report["device"]["arch"] if kelf["target"] == "*" else kelf["target"]
+    cores = [Core(members, row, ARCH[target]) for row in kelf["graphs"]]
     faults.equal(len(report["cores"]), len(cores), "cores")
     device = Device(folder, report, faults)
     device.check_allocations()

@@ -131,10 +131,10 @@ def check_triggers(core, faults):
                 continue
             name = slot[12:44].split(b"\0")[0].decode()
             if slot[0] == 0xD1:
-                function = name
+                function = None if name == "main" else name
             else:
-                key = (engine, name, struct.unpack_from("<I", slot, 48)[0], function)
+                ident = struct.unpack_from("<I", slot, 48)[0]
+                key = (engine, core.triggered(name, ident, function), ident, function)
                 started[key] = started.get(key, 0) + 1
-    declared = {(engine, block.get("instance_name", block.get("queue")), block["id"], core.function(block)): 1
-                for engine, block in core.blocks()}
+    declared = {(engine, core.place(block), block["id"], core.function(block)): 1 for engine, block in core.blocks()}
     faults.equal(started, declared, "%s: triggers and blocks", core.name)

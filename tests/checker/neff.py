@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import re
 import struct
 import tarfile
 import zlib
@@ -61,8 +62,12 @@ class Core:
         return self.members[self.dir + "/" + name]
 
     def stream(self, engine):
-        file = self.files.get(engine)
-        return self.member(file["instr"]) if file and isinstance(file.get("instr"), str) else b""
+        """Bytes of an engine; a file that names none leaves it to the definition."""
+        if engine not in self.files:
+            return b""
+        named = self.files[engine].get("instr")
+        named = named if isinstance(named, str) else self.definition.get(engine + "_instr")
+        return self.member(named) if isinstance(named, str) else b""
 
     def slots(self, engine):
         stream = self.stream(engine)
@@ -80,6 +85,27 @@ class Core:
             if block.get("instance_name") in (queue.get("queue_instances") or [name]):
                 return name, (queue.get("queue_instances") or [name]).index(block["instance_name"])
         return block["queue"], 0
+
+    def triggered(self, name, ident, function):
+        """Place of the block that a trigger names: in an instance, else in the first one of a queue that has it."""
+        places = [self.place(block) for _, block in self.blocks()
+                  if block["id"] == ident and self.function(block) == function]
+        for queue, row in self.queues.items():
+            instances = row.get("queue_instances") or []
+            if name in instances:
+                return queue, instances.index(name)
+        return min((place for place in places if place[0] == name), default=(name, 0))
+
+    def owner(self, name, cores):
+        """Subgraph and name of the variable that a remote one stands for."""
+        var = self.vars[name]
+        form = re.fullmatch(r"(.+)\{(\d+)\}", name) or re.fullmatch(r"(.+)_remote_(\d+)", name)
+        base, index = form.groups() if form else (name, 1 - cores.index(self))
+        for key in ("remote_vtpb_rel_sg_id", "remote_sg_id", "remote_core"):
+            index = var.get(key, index)
+        base = var.get("remote_name", base)
+        ident = var.get("remote_var_id", base)
+        return int(index), ident if isinstance(ident, str) else cores[int(index)].by_id[ident]
 
     def function(self, block):
         """Name of the function that a block is in; `None` for the main code, which a block may also start by name."""

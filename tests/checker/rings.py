@@ -66,8 +66,9 @@ def descriptor_runs(core, place, descriptor):
         for done in range(0, length, most):
             count = min(most, length - done)
             for source, offset in zip(sources, offsets):
-                run.append(entry(core, place, (source["from"], source["from_off"] + offset + done * unit, count * unit),
-                                 (target, descriptor["to_off"] + offsets[-1] + done * to_unit, count * to_unit)))
+                start = source.get("from_off", 0) + offset + done * unit
+                end = descriptor.get("to_off", 0) + offsets[-1] + done * to_unit
+                run.append(entry(core, place, (source["from"], start, count * unit), (target, end, count * to_unit)))
         yield run
 
 

@@ -1,6 +1,5 @@
 """Addresses and bytes of variables."""
 
-import re
 import struct
 
 from .neff import resolve
@@ -38,8 +37,8 @@ def check_place(core, cores, places, index, name, address, size, device, faults)
         physical = device.report["cores"][index]["core"]
         faults.equal(address, device.window(physical), "%s: state-buffer window", where)
     elif kind == "remote":
-        target, owner = re.fullmatch(r"(.+)\{(\d+)\}", name).groups()
-        there = places[int(owner)][cores[int(owner)].vars[target]["var_id"]]
+        owner, target = core.owner(name, cores)
+        there = places[owner][cores[owner].vars[target]["var_id"]]
         faults.equal(address, there, "%s: address of the owner's variable", where)
     else:
         block = device.block_of(address, size)
