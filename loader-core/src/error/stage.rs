@@ -95,6 +95,10 @@ codes! {
         NoTrigger = 'W' 611, Success, "no instruction triggers {a} of the blocks of queue {name}, block {b} first", "one trigger (c1) for every block", remedy::TRIGGERS;
         /// Ours: no rule is known; a loop or a function may well start a block again.
         SeveralTriggers = 'W' 612, Success, "several instructions trigger the same block of queue {name}: {a} blocks, block {b} first", "one trigger (c1) for every block", remedy::TRIGGERS;
+        /// Ours (R5: reported, never fatal).
+        UnknownOpcode = 'W' 613, Success, "the {name} stream has instructions of which nothing is known, with opcode {a} first", "opcodes that real files have", "Nothing needs doing if the compiler is newer than this loader: they are copied as they are. `neffload disasm FILE` shows where they stand.";
+        /// Ours; the runtime's own line is not known (staging.md §11.8: log only).
+        EventCarveout = 'W' 614, Success, "no carve-out is the event accelerator's, so it stays off", "one of 8 bytes at 229368 in all 128 partitions from partition 0 on", remedy::COMPILE;
         HandleTable = 'S' 606, Resource, "no room for another model handle: {a} are open", "at most {a} models at a time", "Unload a model first.";
 
         /// Check 3 of S0 (container.md §6).

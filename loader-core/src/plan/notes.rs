@@ -84,6 +84,7 @@ fn image_of(program: &Program<'_>, policy: &Policy) -> Result<Image, Error> {
         source: counts.source.into(),
         function_source: counts.function_source.into(),
         pseudo: counts.pseudo.map(U32::new),
+        unknown: counts.unknown.map_or(0, |opcode| u16::from(opcode).saturating_add(1)).into(),
         ..Image::default()
     };
     let slots = image.slots();

@@ -16,7 +16,7 @@ pub use model::{CollectiveContext, FeatureMap, LoadParams, Model, Tally};
 pub(in crate::plan) use program::pseudo_index;
 pub use program::{
     Bind, FUNCTION_NAME, Image, InstrAddrs, NoteKind, Opaque, PatchList, SlotNote, Span, Target, TargetKind,
-    Why,
+    Why, is_known,
 };
 pub use queue::{BlockFlags, BlockRec, Feed, FeedKind, RING_RX, RING_TX, RingRec};
 pub use registered::{

@@ -103,3 +103,16 @@ const fn pseudo(opcode: u8) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Class, meaning};
+    use loader_core::plan::record::is_known;
+
+    #[test]
+    fn listings_and_remarks_know_the_same_opcodes() {
+        for opcode in 0..=u8::MAX {
+            assert_eq!(meaning(opcode).class != Class::Unknown, is_known(opcode), "{opcode:#04x}");
+        }
+    }
+}

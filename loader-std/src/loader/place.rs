@@ -152,7 +152,7 @@ impl<D: Device + Sync> Loader<D> {
                 place_explained(&mut **payload, kbins, device, request, pages, arena, shortage)
             }
         })?;
-        plan.cores().for_each(|core| core.check_triggers(work.notes()));
+        plan.cores().for_each(|core| core.remarks(work.notes()));
         work.clock.lap(|times| &mut times.plan);
         work.used("plan");
         work.lost_positions(&plan);

@@ -2,11 +2,12 @@
 
 use loader_core::arch::{Arch, Engine};
 use loader_core::error::NoteList;
+use loader_core::lower::input::CarveoutIn;
 use loader_core::lower::record::RingType;
 use loader_core::manifest::VarClass;
 use loader_core::policy::Policy;
 use loader_std::{LoadOptions, Loader, Memory};
-use neffload_tests::lowering::handmade::{DmaBlock, Move, Queue, Set, Working};
+use neffload_tests::lowering::handmade::{DmaBlock, Move, Queue, Set, Working, evtaccel};
 use neffload_tests::lowering::lower_input;
 use neffload_tests::staging::Rig;
 use neffload_tests::staging::model::slot::{trigger, with};
@@ -47,6 +48,63 @@ fn blocks_without_a_trigger_and_with_several() {
     assert_eq!(remarks(&[go(1), go(1)]), both);
     let other = with(go(0), 0, &[0xC2]);
     assert_eq!(remarks(&[other]), [], "what c2 starts is not known");
+}
+
+/// All remarks on the first core, by code and numbers.
+fn all_remarks(hand: Hand, arch: Arch) -> Vec<(String, u64, String)> {
+    let (sets, members) = join(vec![hand]);
+    let loaded = Rig::new(arch).load(sets, members).unwrap();
+    let mut notes = NoteList::<8>::new();
+    loaded.plan.core(0).unwrap().remarks(&mut notes);
+    let kept = notes.kept().iter();
+    kept.map(|note| {
+        assert!(note.at().member.is_some() && note.at().subgraph == Some(0));
+        (note.id().to_string(), note.at().a, String::from_utf8_lossy(note.at().name.as_bytes()).into_owned())
+    })
+    .collect()
+}
+
+#[test]
+fn unknown_opcodes_are_reported_once_per_engine() {
+    use neffload_tests::staging::model::slot::plain;
+    let base = || Hand::cayman().var("out", VarClass::Output, 4);
+    let known = [0x01, 0x41, 0x53, 0xA0, 0xA8, 0xB1, 0xE8, 0xCC].map(plain);
+    assert_eq!(all_remarks(base().stream(Engine::Pool, &known), Arch::Cayman), []);
+    // In the main code, between others; in a function; an opcode of zero.
+    let odd = [plain(0xA0), plain(0x77), plain(0xFE)];
+    let function = [with(plain(0xD1), 12, b"f"), plain(0xFE), plain(0xD2)];
+    let hand = base().stream(Engine::Pe, &odd).stream(Engine::Dve, &function).stream(Engine::Sp, &[[0; 64]]);
+    let found = all_remarks(hand, Arch::Cayman);
+    let expected = [("W613", 0x77, "pe"), ("W613", 0xFE, "dve"), ("W613", 0, "sp")];
+    assert_eq!(found, expected.map(|(code, opcode, engine)| (code.to_owned(), opcode, engine.to_owned())));
+}
+
+#[test]
+fn a_carve_out_that_is_not_the_event_accelerators_is_told() {
+    let right = evtaccel();
+    let changed = |change: &dyn Fn(&mut CarveoutIn)| {
+        let mut carveout = evtaccel();
+        change(&mut carveout);
+        carveout
+    };
+    let wrong = [
+        changed(&|one| one.num_partitions = 1),
+        changed(&|one| one.offset = 0),
+        changed(&|one| one.size = 16),
+        changed(&|one| one.start_partition = 1),
+    ];
+    let with = |carveouts: &[CarveoutIn]| {
+        let mut hand = Hand::cayman().var("out", VarClass::Output, 4);
+        hand.set.carveouts = Some(carveouts.to_vec());
+        all_remarks(hand, Arch::Cayman).into_iter().map(|(code, ..)| code).collect::<Vec<_>>()
+    };
+    for one in &wrong {
+        assert_eq!(with(std::slice::from_ref(one)), ["W614"]);
+        assert_eq!(with(&[*one, right]), Vec::<String>::new());
+    }
+    assert_eq!(with(&wrong), ["W614"]);
+    assert_eq!(with(&[right]), Vec::<String>::new());
+    assert_eq!(with(&[]), Vec::<String>::new(), "nothing was reserved for it");
 }
 
 #[test]

@@ -100,7 +100,9 @@ records! {
         /// First source slot of the functions.
         48 function_source: U32,
         /// 1 if the position map was too long to keep: positions are unknown (staging.md §2).
-        52 positions_lost: U32,
+        52 positions_lost: U16,
+        /// First opcode of which nothing is known, plus 1; 0 for none, and where nobody reads remarks.
+        54 unknown: U16,
         /// Pseudo slots by opcode: `c1` to `df` at 0 to 30, `a9` at 31 (R5).
         56 pseudo: [U32; 32],
         /// Records of the position map.
@@ -238,6 +240,18 @@ impl Bind {
         let within = PLACES.get(usize::from(self.operand))?;
         u64::from(self.slot.get()).checked_mul(64)?.checked_add(u64::try_from(*within).ok()?)
     }
+}
+
+/// True for an opcode of which anything is known: that it occurs in real streams, what it does, or that it is a pseudo
+/// one (staging.md §11.3, §11.4; real-files.md §5).
+#[must_use]
+pub const fn is_known(opcode: u8) -> bool {
+    matches!(
+        opcode,
+        0x01 | 0x02 | 0x21 | 0x23 | 0x41..=0x53 | 0x61 | 0x62 | 0x65 | 0x67..=0x6E | 0x72 | 0x74 | 0x7A | 0x7E
+            | 0x81 | 0x92 | 0xA0 | 0xA2 | 0xA4 | 0xA7..=0xA9 | 0xB0 | 0xB1 | 0xB3 | 0xB5 | 0xB8 | 0xBB | 0xBD
+            | 0xC1..=0xDF | 0xE8 | 0xF1
+    )
 }
 
 /// Index of a pseudo-opcode in [`Image::pseudo`] (R5).

@@ -5,7 +5,7 @@ use super::{Code, Places, Section, Sink};
 use crate::bytes::split;
 use crate::error::{Error, StageCode};
 use crate::layout::SMALL;
-use crate::plan::record::{NoteKind, SlotNote, pseudo_index};
+use crate::plan::record::{NoteKind, SlotNote, is_known, pseudo_index};
 
 /// Sums over an engine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,6 +30,8 @@ pub struct Counts {
     pub approximate: u32,
     /// Pseudo slots by opcode.
     pub pseudo: [u32; 32],
+    /// First opcode of which nothing is known; not looked for in small code, which makes no remarks.
+    pub unknown: Option<u8>,
 }
 
 /// The state of one engine's translation.
@@ -98,6 +100,14 @@ impl Stream {
         }
     }
 
+    /// Looks for an opcode of which nothing is known.
+    fn seek_unknown(&mut self, slots: &[u8]) {
+        if !SMALL && self.counts.unknown.is_none() {
+            let mut opcodes = slots.as_chunks::<64>().0.iter().filter_map(|slot| slot.first().copied());
+            self.counts.unknown = opcodes.find(|&opcode| !is_known(opcode));
+        }
+    }
+
     /// Section and slot within it that the next device slot gets.
     const fn here(&self) -> (Section, u32) {
         match self.section {
@@ -154,6 +164,7 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
 
     fn take(&mut self, slot: &Slot) -> Result<(), Error> {
         let [opcode, ..] = *slot;
+        self.stream.seek_unknown(slot);
         if let Some(index) = pseudo_index(opcode)
             && let Some(count) = self.stream.counts.pseudo.get_mut(index)
         {
@@ -174,6 +185,7 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
 
     /// Passes plain slots of the main code through.
     fn pass(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.stream.seek_unknown(bytes);
         let count = slots_in(bytes);
         self.sink.slots(Section::Main, self.stream.counts.main, bytes)?;
         self.stream.counts.main = self.stream.counts.main.saturating_add(count);
