@@ -1,17 +1,23 @@
 //! The records of staging.md §5 and §22: sizes, and offsets where the reference has them. Every field's own
 //! offset is asserted by the record's definition while it compiles; here the numbers stand a second time.
 
+use loader_core::arch::Arch;
 use loader_core::lower::record::{Counted, Kbin, MemRef, PatchEntry};
+use loader_core::manifest::VarClass;
 use loader_core::plan::record::reference::{
     Allocator, BlockCounts, BlockKey, BundleInstance, CodeBlock, CodeRanges, CoreObject, DeviceObject,
-    FunctionRecord, GarbageNode, HashNode, HashTable, InstructionBlock, LogicalCore, ModelSet, PhysicalCore,
-    PlanSlot, QueueInfo, ScratchArena, ScratchPage, TableArm,
+    FunctionRecord, GarbageNode, HashNode, HashTable, InstructionBlock, ListArm, LogicalCore, ModelSet,
+    PhysicalCore, PlanSlot, PointerArm, QueueInfo, ScratchArena, ScratchPage, TableArm,
 };
 use loader_core::plan::record::{
     Bridge, CollectiveContext, DMem, FeatureMap, Handle, InstrAddrs, IoInfo, LoadParams, Model, ModelNode,
     NodeSlot, NodeTable, PatchList, PlaceArm, Registered, RingRec, Span, VarPlace,
 };
+use neffload_tests::staging::Rig;
+use neffload_tests::staging::model::{Hand, join};
 use std::mem::{offset_of, size_of};
+use zerocopy::little_endian::U64;
+use zerocopy::{IntoBytes, transmute};
 
 #[test]
 fn sizes() {
@@ -114,6 +120,11 @@ fn offsets_of_the_others() {
         (offset_of!(VarPlace, arm), 32),
         (offset_of!(VarPlace, arm) + offset_of!(PlaceArm, offset), 48),
         (offset_of!(VarPlace, arm) + offset_of!(TableArm, index), 64),
+        (offset_of!(VarPlace, arm) + offset_of!(PointerArm, var_id), 40),
+        (offset_of!(VarPlace, arm) + offset_of!(PointerArm, is_io), 48),
+        (offset_of!(VarPlace, dtype), 72),
+        (offset_of!(VarPlace, shape), 88),
+        (offset_of!(VarPlace, metadata), 152),
         (offset_of!(VarPlace, node), 160),
         (offset_of!(DMem, granted), 48),
         (offset_of!(DMem, refs), 128),
@@ -136,4 +147,50 @@ fn offsets_of_the_others() {
     for (found, expected) in offsets {
         assert_eq!(found, expected);
     }
+}
+
+/// Every field of staging.md §5.7 that is known when a load ends.
+#[test]
+fn runtime_records_of_variables_have_their_fields() {
+    let mut hand = Hand::cayman()
+        .var("t", VarClass::TmpBuf, 100)
+        .var("in", VarClass::Input, 64)
+        .var("out", VarClass::Output, 64)
+        .pointer("p", 1)
+        .pointer("q", 2)
+        .table("g", &[3, 1, 2]);
+    hand.set.vars[1].dtype = b"float32".to_vec();
+    hand.set.vars[1].shape = [5, 5].map(U64::new).to_vec();
+    let other = Hand::cayman().var("u", VarClass::Output, 8).remote("t{0}", 0, 1);
+    let (sets, members) = join(vec![hand, other]);
+    let loaded = Rig::new(Arch::Cayman).load(sets, members).unwrap();
+    let core = loaded.plan.core(0).unwrap();
+    let vars = core.variables();
+    let bytes = vars[1].as_bytes();
+    assert_eq!(&bytes[72..88], b"float32\0\0\0\0\0\0\0\0\0");
+    assert_eq!(vars[1].shape.map(U64::get), [5, 5, 0, 0, 0, 0, 0, 0]);
+    assert!(vars[2].dtype.as_bytes().is_empty() && vars[2].shape.as_bytes().iter().all(|&byte| byte == 0));
+    let placed = |at: usize| {
+        core.allocations().iter().find(|block| block.what.get() == 2 && block.index.get() == at as u32)
+    };
+    for (at, referenced, is_io) in [(4, 1, 0), (5, 2, 1)] {
+        let arm: PointerArm = transmute!(vars[at].arm);
+        assert_eq!((arm.var_id.get(), arm.is_io), (referenced, is_io));
+        assert_eq!(arm.slot.get(), placed(at).unwrap().address().0);
+        assert_eq!(vars[at].address().unwrap().0, arm.slot.get());
+    }
+    let arm: TableArm = transmute!(vars[6].arm);
+    assert_eq!((arm.len.get(), arm.index.get()), (3, 0));
+    assert_eq!(core.kbin.list(core.kbin.mem_ref(6).unwrap()).len(), 3);
+    assert_eq!(arm.ids.len.get(), 3);
+    assert!(vars[6].address().is_none() && vars[2].address().is_none());
+    // A remote record has the block of the owner's core, and does not own it.
+    let far = loaded.plan.core(1).unwrap();
+    let remote = &far.variables()[2];
+    assert_eq!((remote.remote, remote.arm.as_bytes()), (1, vars[1].arm.as_bytes()));
+    assert!(!remote.arm.block.is_null());
+    assert!(far.allocations().iter().all(|block| block.address() != remote.address().unwrap()));
+    // Names by id.
+    assert_eq!(core.model.io_names.count(), vars.len() as u32);
+    assert_eq!(size_of::<ListArm>(), 40);
 }

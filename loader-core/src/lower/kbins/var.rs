@@ -21,7 +21,7 @@ impl<'m> KbinView<'m> {
         self.array(self.mem_array())
     }
 
-    pub(in crate::lower) fn mem_array(&self) -> ArenaRef {
+    pub(crate) fn mem_array(&self) -> ArenaRef {
         let count = self.mem_ref_set().map_or(0, |set| set.nmem.get());
         behind::<MemRefSetHdr>(self.kbin.mem_ref_set, count)
     }

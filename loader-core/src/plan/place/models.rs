@@ -51,7 +51,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         model.refs = 1.into();
         (model.inputs, model.outputs) = (inputs, outputs);
         model.target = draft.arch.into();
-        model.variables = draft.vars;
+        (model.variables, model.io_names) = (draft.vars, draft.kbin.mem_array());
         model.rings = draft.rings.rings;
         model.images = draft.programs.images;
         model.binds = draft.programs.binds;

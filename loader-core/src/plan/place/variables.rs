@@ -2,14 +2,15 @@
 
 use super::Draft;
 use super::claim::Claim;
-use crate::arena::ArenaRef;
 use crate::device::{DevAddr, Device};
 use crate::error::{Error, Stage};
 use crate::lower::record::{Extra, MemRef, MrType};
 use crate::plan::item::{item, item_mut, narrow, nth};
+use crate::plan::record::reference::{ListArm, PointerArm, TableArm};
 use crate::plan::record::{DMem, PlaceArm, VarPlace};
 use crate::plan::vars;
 use crate::plan::wants::{locate, scratch_offset};
+use zerocopy::transmute;
 
 fn broken() -> Error {
     Error::internal(Stage::Plan, "variables of a plan")
@@ -53,7 +54,17 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
             place.remote = u8::from(var.mr_type == MrType::REMOTE);
             place.shared_scratchpad = u8::from(spot.shared);
             (place.arm.phys, place.arm.offset) = (spot.phys.into(), spot.within.into());
-            place.metadata = var.dtensor_md;
+            (place.dtype, place.shape, place.metadata) = (var.dtype, var.shape, var.dtensor_md);
+            match var.extra() {
+                Extra::List(arm) => {
+                    place.arm = transmute!(ListArm { len: arm.length, ids: arm.items, ..ListArm::default() });
+                }
+                // The addresses of the elements are in their own records, and none of them needs a translation.
+                Extra::PtrTable(arm) => {
+                    place.arm = transmute!(TableArm { len: arm.length, ids: arm.items, ..TableArm::default() });
+                }
+                _ => {}
+            }
         }
         Ok(())
     }
@@ -91,13 +102,20 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
             }
             let (index, address) = (block.index.get(), block.address().0);
             let var = item_mut::<VarPlace>(self.arena, draft.vars, index).ok_or_else(broken)?;
-            var.arm.phys = address.into();
-            var.arm.block = place;
+            var.arm = match draft.kbin.mem_ref(index).map(MemRef::extra) {
+                Some(Extra::Ptr(arm)) => transmute!(PointerArm {
+                    slot: address.into(),
+                    var_id: arm.referenced_var_id,
+                    is_io: arm.io_ref,
+                    ..PointerArm::default()
+                }),
+                _ => PlaceArm { phys: address.into(), block: place, ..PlaceArm::default() },
+            };
         }
         Ok(())
     }
 
-    /// Copies the target's place; the block stays the target's (staging.md §8.5).
+    /// Copies the target's place with the reference to its block, which stays the target's (staging.md §8.5).
     #[inline(never)]
     fn connect_remotes(&mut self, draft: &Draft<'m>) -> Result<(), Error> {
         for (at, var) in draft.kbin.mem_refs().iter().enumerate() {
@@ -108,7 +126,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
             let target = item::<VarPlace>(self.arena, peer.vars, id).ok_or_else(broken)?;
             let (arm, size) = (target.arm, target.size);
             let own = item_mut::<VarPlace>(self.arena, draft.vars, narrow(at)).ok_or_else(broken)?;
-            own.arm = PlaceArm { block: ArenaRef::NULL, ..arm };
+            own.arm = arm;
             own.size = size;
         }
         Ok(())

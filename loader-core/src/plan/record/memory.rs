@@ -2,9 +2,9 @@
 
 use crate::arena::ArenaRef;
 use crate::device::{DevAddr, MemHandle};
-use crate::lower::record::MrType;
-use crate::lower::record::Pad;
 use crate::lower::record::layout::records;
+use crate::lower::record::{MrType, Pad, Text};
+use crate::plan::vars::is_placed;
 use zerocopy::little_endian::{U16, U32, U64};
 
 records! {
@@ -78,12 +78,14 @@ records! {
         29 shared_scratchpad: u8,
         /// Padding.
         30 pad1: U16,
-        /// Where it lies; the other arms of the reference's union are not used.
+        /// Where it lies. Of a pointer, a list and a pointer table these are the bytes of
+        /// [`PointerArm`](super::reference::PointerArm), [`ListArm`](super::reference::ListArm) and
+        /// [`TableArm`](super::reference::TableArm).
         32 arm: PlaceArm,
-        /// Element type; see the kbin's record.
-        72 dtype: Pad<16>,
-        /// Shape; see the kbin's record.
-        88 shape: Pad<64>,
+        /// Element type as the definition spells it, for device print.
+        72 dtype: Text<16>,
+        /// Shape for device print.
+        88 shape: [U64; 8],
         /// Device-print metadata, in the kbin's records.
         152 metadata: ArenaRef,
         /// Hash link of the reference; variables are an array here.
@@ -94,7 +96,7 @@ records! {
     PlaceArm: 40 {
         /// Absolute address; all ones if it has none.
         0 phys: U64,
-        /// Its [`DMem`], or null: state buffer, scratchpad page, another core's block.
+        /// Its [`DMem`], another core's for a remote variable; null for a state buffer and in a scratchpad page.
         8 block: ArenaRef,
         /// Bytes from the block's or page's start.
         16 offset: U64,
@@ -168,6 +170,7 @@ impl VarPlace {
     /// Its address, if it has one.
     #[must_use]
     pub fn address(&self) -> Option<DevAddr> {
-        Some(DevAddr(self.arm.phys.get())).filter(|&at| at != DevAddr::UNPLACED)
+        let at = DevAddr(self.arm.phys.get());
+        Some(at).filter(|&at| is_placed(self.mr_type) && at != DevAddr::UNPLACED)
     }
 }

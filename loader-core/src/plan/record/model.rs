@@ -81,7 +81,7 @@ records! {
         6656 exec_descs: U64,
         /// Variables by id: [`VarPlace`](super::VarPlace) records.
         6664 variables: ArenaRef,
-        /// Names of inputs and outputs by id; the kbin's records serve as such.
+        /// Names of inputs and outputs by id: the kbin's [`MemRef`](crate::lower::record::MemRef) records.
         6672 io_names: ArenaRef,
         /// Ring halves (ours): [`RingRec`](super::RingRec) records by queue, instance, side.
         6680 rings: ArenaRef,

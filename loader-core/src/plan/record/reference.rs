@@ -332,10 +332,12 @@ records! {
         0 slot: U64,
         /// Variable it points to.
         8 var_id: U32,
-        /// 1: an input or output.
-        12 is_io: u8,
         /// Padding.
-        13 pad: Pad<27>,
+        12 pad: Pad<4>,
+        /// 1: an input or output.
+        16 is_io: u8,
+        /// Padding.
+        17 pad1: Pad<23>,
     }
 
     /// The union of a variable that is a list (Confirmed).
