@@ -3,7 +3,7 @@
 use super::show::ShowBytes;
 use super::view::CoreView;
 use crate::device::Usage;
-use core::fmt;
+use core::fmt::{self, Write};
 
 /// Bytes by the vendor's nine columns. MODEL-class memory only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,7 +106,16 @@ impl fmt::Display for BreakdownLog<'_> {
         let Self { device, core, core_total, shared_scratchpad, name, breakdown } = self;
         writeln!(f, "[ND {device}:NC {core}] Current Usage Total: {}", ShowBytes(*core_total))?;
         writeln!(f, "        shared scratchpad: {}", ShowBytes(*shared_scratchpad))?;
-        writeln!(f, "Per NEFF memory usage breakdown for [{name}]:")?;
+        // One line, whatever the name: scripts go by lines.
+        f.write_str("Per NEFF memory usage breakdown for [")?;
+        for letter in name.chars() {
+            if letter.is_control() {
+                write!(f, "{}", letter.escape_default())?
+            } else {
+                f.write_char(letter)?
+            }
+        }
+        f.write_str("]:\n")?;
         writeln!(f, "        Total: {}", ShowBytes(breakdown.total()))?;
         for (name, bytes) in breakdown.items() {
             writeln!(f, "        * {name}: {}", ShowBytes(bytes))?;

@@ -132,6 +132,12 @@ fn a_block_id_stands_once_in_a_function() {
     hand.set.queues[0].instances = vec!["a".into(), "b".into()];
     hand.set.blocks[1].instance = 1;
     assert_eq!(started(hand.clone(), &[trigger("b", 0), trigger("a", 0)]), [16, 8]);
+    // An instance counts before a set of its name (staging.md §11.7).
+    let mut same = hand.clone();
+    same.set.queues[0].instances = vec!["c".into(), "q".into()];
+    assert_eq!(started(same.clone(), &[trigger("q", 0), trigger("c", 0)]), [16, 8]);
+    same.set.blocks.pop();
+    refused(same.stream(Engine::Pool, &[trigger("q", 0)]), "S505");
     // A trigger without a block is told by the name that it spells.
     for (name, shown) in [("b", "b"), ("q", "q")] {
         let error = refused(hand.clone().stream(Engine::Pool, &[trigger(name, 1)]), "S505");

@@ -217,16 +217,20 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
         let name = name(slot);
         let name = trimmed(&name);
         let small = |index: usize| u16::try_from(index).unwrap_or(u16::MAX);
+        let mut set = None;
         for queue in self.code.kbin.queues() {
             let number = u8::try_from(queue.slot).unwrap_or(u8::MAX);
-            if queue.name() == name {
-                return Ok((number, 0));
-            }
-            if let Some(instance) = queue.instances().find(|instance| instance.name() == name) {
-                return Ok((number, small(instance.index).saturating_add(1)));
+            let (own, several) = (queue.name() == name, queue.instances().nth(1).is_some());
+            match queue.instances().find(|instance| instance.name() == name) {
+                // An instance that is named so counts before a set of that name (staging.md §11.7).
+                Some(instance) if several || !own => {
+                    return Ok((number, small(instance.index).saturating_add(1)));
+                }
+                _ if own => set = Some((number, 0)),
+                _ => {}
             }
         }
-        Err(self.fault(StageCode::UnknownQueue).name2(name))
+        set.ok_or_else(|| self.fault(StageCode::UnknownQueue).name2(name))
     }
 
     /// Emits a slot that stands for something not encoded in full.
