@@ -61,7 +61,8 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
                 }
                 // The addresses of the elements are in their own records, and none of them needs a translation.
                 Extra::PtrTable(arm) => {
-                    place.arm = transmute!(TableArm { len: arm.length, ids: arm.items, ..TableArm::default() });
+                    place.arm =
+                        transmute!(TableArm { len: arm.length, ids: arm.items, ..TableArm::default() });
                 }
                 _ => {}
             }
