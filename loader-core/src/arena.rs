@@ -359,6 +359,7 @@ impl<'m> Arena<'m> {
     }
 
     /// An unsealed array of the tail, to write.
+    #[cfg_attr(small, inline(never))]
     pub fn tail_slice_mut<T: Record>(&mut self, place: TailRef, count: usize) -> Option<&mut [T]> {
         <[T]>::mut_from_bytes(self.tail_bytes_mut(place, size_of::<T>(), count)?).ok()
     }

@@ -179,9 +179,9 @@ pub(crate) fn visit_blocks_within<'m, P: Payload<'m>, S: BlockSink, V: Visitor>(
 ) -> Result<(), Error> {
     let mut cutter = chain::cutter(memory, limits, &Policy::DEFAULT);
     let mut visitor = block::visit::BlockVisitor::new(*manifest, &mut cutter, sink);
-    payload.visit(&mut (&mut Either::new(&mut visitor, also) as &mut dyn Visitor))?;
+    payload.visit_any(&mut Either::new(&mut visitor, also))?;
     while visitor.next_round() {
-        payload.visit(&mut (&mut visitor as &mut dyn Visitor))?;
+        payload.visit_any(&mut visitor)?;
     }
     Ok(())
 }

@@ -82,6 +82,15 @@ pub trait Payload<'m> {
     /// The first error of the visitor or of the container.
     fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), Error>;
 
+    /// The same, compiled once for all visitors.
+    ///
+    /// # Errors
+    /// As [`Payload::visit`].
+    #[cfg_attr(small, inline(never))]
+    fn visit_any(&mut self, mut visitor: &mut dyn Visitor) -> Result<(), Error> {
+        self.visit(&mut visitor)
+    }
+
     /// Passes over the file so far (1 when resident).
     fn passes(&self) -> u32;
 }

@@ -78,6 +78,16 @@ macro_rules! words {
         impl $name {
             $vis const ALL: &'static [Self] = &[$(Self::$variant),*];
 
+            /// What stands in a field before any word was met; all zero bits, as the fields around it.
+            $vis const NONE_YET: Self = Self::from_first(Self::ALL);
+
+            const fn from_first(all: &[Self]) -> Self {
+                match all {
+                    [first, ..] => *first,
+                    [] => Self::Other,
+                }
+            }
+
             fn list() -> &'static [u8] {
                 const WORDS: &[&[u8]] = &[$($text),*];
                 static LIST: [u8; $crate::words::len(WORDS)] = $crate::words::list(WORDS);

@@ -69,6 +69,34 @@ fn memory_is_fresh_then_dead() {
     sim.audit().unwrap();
 }
 
+/// What only loads grants, refuses and sums up as the whole device does with digests for contents.
+#[test]
+fn a_plain_device_is_the_same_device() {
+    fn history(sim: &impl Device) -> Vec<Result<Granted, DeviceError>> {
+        let first = sim.alloc(&spec(5000, 0)).unwrap();
+        let second = sim.alloc(&spec(1, 0x8000)).unwrap();
+        sim.write(second.handle, 0, &[9]).unwrap();
+        sim.free(first.handle).unwrap();
+        let third = sim.alloc(&spec(100, 64));
+        sim.write(third.unwrap().handle, 3, b"content").unwrap();
+        assert_eq!(sim.read(second.handle, 0, &mut [0]), Err(DeviceError::ReadRefused));
+        assert_eq!(sim.write(first.handle, 0, &[1]), Err(DeviceError::BadHandle));
+        vec![Ok(first), Ok(second), third, sim.alloc(&spec(0, 0)), sim.alloc(&spec(1, 3))]
+    }
+    let mut memory = memory();
+    let whole = start(&mut memory, Profile::Flat, Content::Digest);
+    let mut slots = vec![Slot::EMPTY; 64];
+    let plain = PlainSim::new(*whole.config(), Plain::new(&mut slots));
+    assert_eq!(history(&plain), history(&whole));
+    assert_eq!(plain.hash(), whole.hash());
+    plain.audit().unwrap();
+    // It has no memory for bytes.
+    let full = Config { content: Content::Full, ..*whole.config() };
+    let full = PlainSim::new(full, Plain::new(&mut slots));
+    let block = full.alloc(&spec(1, 0)).unwrap();
+    assert_eq!(full.write(block.handle, 0, &[1]), Err(DeviceError::HostMemory));
+}
+
 #[test]
 fn stale_handles_and_ranges_are_refused_and_counted() {
     let mut memory = memory();

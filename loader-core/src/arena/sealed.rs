@@ -73,6 +73,7 @@ impl<'m> Tail<'m> {
 
     /// An array of `count` records; empty for 0.
     #[must_use]
+    #[cfg_attr(small, inline(never))]
     pub fn slice<T: Record>(&self, place: TailRef, count: usize) -> Option<&'m [T]> {
         <[T]>::ref_from_bytes(self.place(place, size_of::<T>(), count)?).ok()
     }

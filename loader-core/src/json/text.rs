@@ -200,27 +200,27 @@ impl Utf8 {
 /// `None` if there is no escape.
 pub(super) fn unescape_one(raw: &[u8]) -> Option<(Utf8, usize)> {
     let (b'\\', &kind) = (raw.first()?, raw.get(1)?) else { return None };
-    let byte = match kind {
-        b'b' => 0x08,
-        b'f' => 0x0C,
-        b'n' => b'\n',
-        b'r' => b'\r',
-        b't' => b'\t',
-        b'u' => return unicode(raw),
-        other => other,
+    let (code, used) = match kind {
+        b'b' => (0x08, 2),
+        b'f' => (0x0C, 2),
+        b'n' => (0x0A, 2),
+        b'r' => (0x0D, 2),
+        b't' => (0x09, 2),
+        b'u' => unicode(raw)?,
+        other => (u32::from(other), 2),
     };
-    Some((Utf8::of(char::from(byte)), 2))
+    Some((Utf8::of(char::from_u32(code)?), used))
 }
 
-fn unicode(raw: &[u8]) -> Option<(Utf8, usize)> {
+/// The code that a `\u` escape stands for, or two of them.
+fn unicode(raw: &[u8]) -> Option<(u32, usize)> {
     let first = hex(raw.get(2..6)?)?;
-    if let Some(character) = char::from_u32(first) {
-        return Some((Utf8::of(character), 6));
+    if !matches!(first, 0xD800..=0xDFFF) {
+        return Some((first, 6));
     }
     let second = hex(raw.get(8..12)?)?;
     let high = first.wrapping_sub(0xD800).wrapping_shl(10);
-    let character = char::from_u32(high.wrapping_add(second).wrapping_sub(0xDC00).wrapping_add(0x1_0000));
-    Some((Utf8::of(character?), 12))
+    Some((high.wrapping_add(second).wrapping_sub(0xDC00).wrapping_add(0x1_0000), 12))
 }
 
 fn hex(digits: &[u8]) -> Option<u32> {

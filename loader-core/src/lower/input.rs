@@ -1,7 +1,8 @@
 //! What lowering reads: one working set per subgraph.
 //!
 //! The manifests of S2 are one such input ([`ManifestInput`]). Callers that make working sets of their own
-//! (tests, generators) implement the same trait; nothing in this stage trusts either of them.
+//! (tests, generators) implement the same trait; nothing in this stage trusts them, nor, on a host, S2
+//! ([`Input::CHECKED`]).
 //!
 //! Order is part of the contract, as in the reference's ordered maps (lowering.md §4): variables, queues and
 //! libraries come in the byte order of their names.

@@ -168,7 +168,7 @@ fn read_one<'m, P: Payload<'m>>(
             one.data(member.id, 0, bytes)?;
             one.end(member.id)
         }
-        None => payload.visit(&mut (&mut one as &mut dyn Visitor)),
+        None => payload.visit_any(&mut one),
     }
 }
 

@@ -16,7 +16,7 @@ use super::record::{
     ActSetRecord, BlockRecord, CarveoutRecord, DefRecord, EngineRecord, InstanceRecord, LibraryRecord,
     QueueRecord, Text, TotalsRecord, VarRecord, def_flag, nth, wide,
 };
-use super::sort::index;
+use super::sort::{index, search};
 use super::variable::Variable;
 use crate::arch::{Arch, Engine};
 use crate::arena::{Tail, TailRef};
@@ -131,11 +131,13 @@ impl<'m> Definition<'m> {
 
     /// File order of the variable with that id: in constant time where ids are dense.
     pub(crate) fn var_index(&self, id: u32) -> Option<u32> {
-        let order = self.var_indices(self.record.by_id);
-        let id_of = |index: &U32| self.var_record(index.get()).map(|record| record.var_id.get());
-        let direct = order.get(usize::try_from(id).ok()?).filter(|index| id_of(index) == Some(id));
-        let found = || order.get(order.binary_search_by(|index| id_of(index).cmp(&Some(id))).ok()?);
-        direct.or_else(found).map(|index| index.get())
+        let count = self.var_count();
+        let stored = |at| index(self.tail, self.record.by_id, count, at);
+        let id_of = |at| self.var_record(stored(at)?).map(|record| record.var_id.get());
+        if id_of(id) == Some(id) {
+            return stored(id);
+        }
+        stored(search(count, &mut |at| id_of(at).cmp(&Some(id)))?)
     }
 
     /// The variable with that id.
@@ -152,12 +154,11 @@ impl<'m> Definition<'m> {
     /// Id of the variable with that name, in logarithmic time.
     #[must_use]
     pub fn var_id(&self, name: &[u8]) -> Option<u32> {
-        let indices = self.var_indices(self.record.by_name);
-        let record = |index: &U32| self.var_record(index.get());
-        let order =
-            |index: &U32| record(index).map_or(&[][..], |record| record.name.get(self.tail)).cmp(name);
-        let found = indices.get(indices.binary_search_by(order).ok()?)?;
-        Some(record(found)?.var_id.get())
+        let count = self.var_count();
+        let stored = |at| index(self.tail, self.record.by_name, count, at);
+        let name_of = |at| stored(at).map(|at| self.record.vars.name::<VarRecord>(self.tail, at));
+        let found = stored(search(count, &mut |at| name_of(at).unwrap_or(&[]).cmp(name))?)?;
+        Some(self.var_record(found)?.var_id.get())
     }
 
     /// The variable with that name, in logarithmic time.
@@ -241,10 +242,10 @@ impl<'m> Definition<'m> {
     /// Queue position and instance with that instance name, in logarithmic time.
     #[must_use]
     pub fn instance_by_name(&self, name: &[u8]) -> Option<(u32, u32)> {
-        let all =
-            self.tail.slice::<InstanceRecord>(self.record.instance_index, wide(self.record.instances))?;
-        let at = all.binary_search_by(|record| record.name.get(self.tail).cmp(name)).ok()?;
-        all.get(at).map(|record| (record.queue.get(), record.instance.get()))
+        let record = |at| self.tail.get(nth::<InstanceRecord>(self.record.instance_index, at));
+        let name_of = |at| record(at).map_or(&[][..], |record: &InstanceRecord| record.name.get(self.tail));
+        let at = search(self.instance_count(), &mut |at| name_of(at).cmp(name))?;
+        record(at).map(|record| (record.queue.get(), record.instance.get()))
     }
 
     fn engine_record(&self, source: BlockSource) -> &'m EngineRecord {

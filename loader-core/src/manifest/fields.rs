@@ -443,3 +443,6 @@ impl<K: Keys> Fields<K> {
         self.said.place(K::ROWS, record.as_mut_bytes());
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -46,6 +46,21 @@ pub(crate) fn sorted_indices(
     Ok(())
 }
 
+/// Which of `count` sorted items is the one that `order` looks for; it says how an item stands to that one.
+#[cfg_attr(small, inline(never))]
+pub(crate) fn search(count: u32, order: &mut dyn FnMut(u32) -> Ordering) -> Option<u32> {
+    let (mut from, mut to) = (0, count);
+    while from < to {
+        let middle = from.midpoint(to);
+        match order(middle) {
+            Ordering::Less => from = middle.wrapping_add(1),
+            Ordering::Equal => return Some(middle),
+            Ordering::Greater => to = middle,
+        }
+    }
+    None
+}
+
 /// Number `at` of an index array of `count` in the tail.
 pub(crate) fn index(tail: Tail<'_>, place: TailRef, count: u32, at: u32) -> Option<u32> {
     if at < count { tail.get::<U32>(nth::<U32>(place, at)).map(|slot| slot.get()) } else { None }

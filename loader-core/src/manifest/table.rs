@@ -68,20 +68,28 @@ impl Table {
     pub(crate) fn append(&mut self, arena: &mut Arena<'_>, record: &[u8]) -> Result<u32, ArenaFull> {
         let full = ArenaFull { needed: usize::MAX, available: arena.available() };
         let index = self.len();
-        let (chunk, size, at) = locate(index).ok_or(full)?;
-        let mut place = self.chunk(arena.tail(), chunk).unwrap_or(TailRef::NULL);
-        if place.is_null() {
+        let (chunk, size, _) = locate(index).ok_or(full)?;
+        if self.chunk(arena.tail(), chunk).is_null() {
             if chunk >= NEAR && self.far.is_null() {
                 self.far = arena.alloc_tail::<TailRef>(FAR)?;
             }
-            place = arena.alloc_tail::<u8>(wide(size).saturating_mul(record.len()))?;
+            let place = arena.alloc_tail::<u8>(wide(size).saturating_mul(record.len()))?;
             *self.slot(arena, chunk).ok_or(full)? = place;
         }
-        let slots = arena.tail_slice_mut::<u8>(place, wide(size).saturating_mul(record.len())).ok_or(full)?;
-        let start = wide(at).saturating_mul(record.len());
-        copy(slots.get_mut(start..).ok_or(full)?, record);
+        let place = self.place(arena.tail(), index, record.len());
+        copy(arena.tail_slice_mut::<u8>(place, record.len()).ok_or(full)?, record);
         self.len.set(index.saturating_add(1));
         Ok(index)
+    }
+
+    /// Where record `index` lies, or goes; null if no chunk was taken for it.
+    #[cfg_attr(small, inline(never))]
+    #[cfg_attr(not(small), inline(always))]
+    fn place(&self, tail: Tail<'_>, index: u32, record: usize) -> TailRef {
+        let Some((chunk, _, at)) = locate(index) else { return TailRef::NULL };
+        let size = u32::try_from(record).unwrap_or(u32::MAX);
+        let start = self.chunk(tail, chunk).0.get();
+        TailRef(U32::new(start.saturating_sub(size.saturating_mul(at))))
     }
 
     /// Record `index`.
@@ -96,10 +104,7 @@ impl Table {
         if index >= self.len() {
             return None;
         }
-        let (chunk, size, at) = locate(index)?;
-        let slots = tail.slice::<u8>(self.chunk(tail, chunk)?, wide(size).checked_mul(record)?)?;
-        let start = wide(at).checked_mul(record)?;
-        slots.get(start..start.checked_add(record)?)
+        tail.slice::<u8>(self.place(tail, index, record), record)
     }
 
     /// The name of record `index`, which its record begins with; empty if there is none.
@@ -125,20 +130,19 @@ impl Table {
         if index >= self.len() {
             return None;
         }
-        let (chunk, size, at) = locate(index)?;
-        let place = self.chunk(arena.tail(), chunk)?;
-        let slots = arena.tail_slice_mut::<u8>(place, wide(size).checked_mul(record)?)?;
-        let start = wide(at).checked_mul(record)?;
-        slots.get_mut(start..start.checked_add(record)?)
+        let place = self.place(arena.tail(), index, record);
+        arena.tail_slice_mut::<u8>(place, record)
     }
 
     /// Where a chunk lies; null if it was not taken yet.
-    fn chunk(&self, tail: Tail<'_>, chunk: usize) -> Option<TailRef> {
-        match chunk.checked_sub(NEAR) {
-            None => self.near.get(chunk).copied(),
+    fn chunk(&self, tail: Tail<'_>, chunk: usize) -> TailRef {
+        let far = |far: usize| tail.slice::<TailRef>(self.far, FAR)?.get(far);
+        let place = match chunk.checked_sub(NEAR) {
+            None => self.near.get(chunk),
             Some(_) if self.far.is_null() => None,
-            Some(far) => tail.slice::<TailRef>(self.far, FAR)?.get(far).copied(),
-        }
+            Some(at) => far(at),
+        };
+        place.copied().unwrap_or(TailRef::NULL)
     }
 
     /// Where the place of a chunk is kept.

@@ -217,7 +217,7 @@ pub(super) fn read<'m, P: Payload<'m>>(
     }
     while wants.left(hop.build) {
         let before = wants.all(hop.build).iter().filter(|want| want.done.get() == 0).count();
-        payload.visit(&mut (&mut hop as &mut dyn Visitor))?;
+        payload.visit_any(&mut hop)?;
         if wants.all(hop.build).iter().filter(|want| want.done.get() == 0).count() == before {
             return Err(broken("a member was not visited"));
         }

@@ -155,7 +155,7 @@ pub(super) fn read<'m, P: Payload<'m>>(
         keeper: Keeper { arena, notes: &mut notes, functions: [[U32::ZERO; 5]; GROUP_MOST] },
     };
     if !reader.libraries.is_empty() || reader.programs.iter().any(|program| program.blob.is_some()) {
-        payload.visit(&mut reader)?;
+        payload.visit_any(&mut reader)?;
     }
     let Reader { programs, mut keeper, .. } = reader;
     for program in programs.iter_mut() {

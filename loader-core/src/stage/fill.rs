@@ -69,7 +69,7 @@ fn fill<'m, P: Payload<'m>, D: Device>(
     }
     let wanted = plan.feeds().iter().filter(|feed| feeder.is_own(feed)).count();
     if wanted > 0 {
-        payload.visit(&mut feeder)?;
+        payload.visit_any(&mut feeder)?;
     }
     feeder.finish(wanted)
 }

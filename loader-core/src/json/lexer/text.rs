@@ -2,6 +2,7 @@
 
 use super::super::fault::{Expected, Found};
 use super::Refusal;
+use crate::layout::SMALL;
 
 /// Where in a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,22 +67,31 @@ impl Text {
     }
 }
 
+/// First bytes of characters beyond ASCII, up to which they go: how many bytes follow the second, and its range.
+const LEADS: [(u8, u8, u8, u8); 10] = [
+    (0xC1, 0, 1, 0), // nothing begins so
+    (0xDF, 0, 0x80, 0xBF),
+    (0xE0, 1, 0xA0, 0xBF),
+    (0xEC, 1, 0x80, 0xBF),
+    (0xED, 1, 0x80, 0x9F),
+    (0xEF, 1, 0x80, 0xBF),
+    (0xF0, 2, 0x90, 0xBF),
+    (0xF3, 2, 0x80, 0xBF),
+    (0xF4, 2, 0x80, 0x8F),
+    (0xFF, 0, 1, 0), // nothing begins so
+];
+
 /// One byte between characters; the closing quote was handled before.
-const fn plain(byte: u8) -> Moved {
-    let (left, from, to) = match byte {
-        b'\\' => return Ok(Text::Escape),
-        0x00..=0x1F => return Err((Found::Byte(byte), Expected::PlainCharacter)),
-        0x20..=0x7F => return Ok(Text::Plain),
-        0xC2..=0xDF => (0, 0x80, 0xBF),
-        0xE0 => (1, 0xA0, 0xBF),
-        0xED => (1, 0x80, 0x9F),
-        0xE1..=0xEF => (1, 0x80, 0xBF),
-        0xF0 => (2, 0x90, 0xBF),
-        0xF1..=0xF3 => (2, 0x80, 0xBF),
-        0xF4 => (2, 0x80, 0x8F),
-        _ => return Err((Found::Byte(byte), Expected::Utf8)),
-    };
-    Ok(Text::Tail { left, from, to })
+fn plain(byte: u8) -> Moved {
+    match byte {
+        b'\\' => Ok(Text::Escape),
+        0x00..=0x1F => Err((Found::Byte(byte), Expected::PlainCharacter)),
+        0x20..=0x7F => Ok(Text::Plain),
+        _ => match LEADS.iter().find(|row| byte <= row.0) {
+            Some(&(_, left, from, to)) if from < to => Ok(Text::Tail { left, from, to }),
+            _ => Err((Found::Byte(byte), Expected::Utf8)),
+        },
+    }
 }
 
 const fn tail(left: u8) -> Text {
@@ -91,9 +101,9 @@ const fn tail(left: u8) -> Text {
     }
 }
 
-const fn escape(byte: u8) -> Moved {
+fn escape(byte: u8) -> Moved {
     match byte {
-        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(Text::Plain),
+        _ if b"\"\\/bfnrt".contains(&byte) => Ok(Text::Plain),
         b'u' => Ok(Text::Hex { left: 4, value: 0, low: false }),
         _ => Err((Found::Byte(byte), Expected::Escape)),
     }
@@ -137,7 +147,7 @@ const fn special(word: u64) -> u64 {
 
 /// What follows the plain characters at the front of `input`.
 pub(in crate::json) fn after_plain(mut input: &[u8]) -> &[u8] {
-    while let Some((word, rest)) = input.split_first_chunk::<8>() {
+    while !SMALL && let Some((word, rest)) = input.split_first_chunk::<8>() {
         let marks = special(u64::from_le_bytes(*word));
         if marks != 0 {
             let count = usize::try_from(marks.trailing_zeros() >> 3).unwrap_or(0);

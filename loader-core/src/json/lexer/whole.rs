@@ -8,6 +8,7 @@ use super::number::{after_integer, after_integers};
 use super::text::after_plain;
 use super::word::Word;
 use super::{Lexer, State, wide};
+use crate::layout::SMALL;
 
 const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
 
@@ -17,7 +18,8 @@ pub(in crate::json) fn after_space(mut input: &[u8]) -> &[u8] {
         return input;
     }
     loop {
-        while let Some((word, rest)) = input.split_first_chunk::<8>()
+        while !SMALL
+            && let Some((word, rest)) = input.split_first_chunk::<8>()
             && u64::from_le_bytes(*word) == SPACES
         {
             input = rest;

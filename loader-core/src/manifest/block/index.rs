@@ -147,7 +147,6 @@ impl Indexing<'_, '_, '_> {
         Ok(())
     }
 
-    #[inline(never)]
     fn record(&self, transfers: u32, record: &mut BlockRecord) -> Result<(), Error> {
         let BlockDraft { said, ordinal, remotes, .. } = &self.indexer.draft;
         let ordinal = u64::from(*ordinal);

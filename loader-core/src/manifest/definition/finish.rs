@@ -24,7 +24,6 @@ pub(super) fn finish(reader: &mut DefReader, build: &mut Build<'_, '_>) -> Resul
     Ok(())
 }
 
-#[inline(never)]
 fn variables(reader: &mut DefReader, build: &mut Build<'_, '_>) -> Result<(), Error> {
     let rank = reader.rank(Section::Variables);
     let def = &mut reader.def;
@@ -54,7 +53,6 @@ fn no_outputs(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
 }
 
 /// E122: a name twice in `var`.
-#[inline(never)]
 fn names_once(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
     let count = def.vars.len();
     let mut last = None;
@@ -71,7 +69,6 @@ fn names_once(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
 }
 
 /// E321: an id twice. E303: ids that are not 0 to n − 1.
-#[inline(never)]
 fn ids_dense(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
     let count = def.vars.len();
     let (mut last, mut distinct) = (None, 0u32);
@@ -99,7 +96,6 @@ fn ids_dense(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
 }
 
 /// E323, E325, E326: ids that pointers and lists name.
-#[inline(never)]
 fn references(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
     for at in 0..def.vars.len() {
         let view = Definition::new(build.arena.tail(), def);
@@ -143,7 +139,6 @@ fn referred(view: Definition<'_>, at: u32) -> Option<Error> {
     }
 }
 
-#[inline(never)]
 fn queues(reader: &mut DefReader, build: &mut Build<'_, '_>) -> Result<(), Error> {
     let rank = reader.rank(Section::Queues);
     if reader.queues > SETS_MAX {
@@ -168,7 +163,6 @@ fn stored(tail: Tail<'_>, def: &DefRecord, queue: u32) -> Option<u32> {
 }
 
 /// Gives every queue set its first instance number, in the order of names.
-#[inline(never)]
 fn number_instances(build: &mut Build<'_, '_>, def: &mut DefRecord) -> Result<(), Error> {
     let mut next = 0u32;
     for at in 0..def.queues.len() {
@@ -194,7 +188,6 @@ fn instance_name<'x>(tail: Tail<'x>, def: &DefRecord, queue: &'x QueueRecord, nt
 }
 
 /// The instances of all queue sets by name, for lookup.
-#[inline(never)]
 fn index_instances(build: &mut Build<'_, '_>, def: &mut DefRecord) -> Result<(), Error> {
     let length = usize::try_from(def.instances.get()).map_err(|_| broken("instances"))?;
     build.room::<InstanceRecord>(length, &mut def.instance_index)?;
@@ -223,7 +216,6 @@ fn fill_instances(slots: &mut [InstanceRecord], tail: Tail<'_>, def: &DefRecord)
 }
 
 /// E122, E336 (the second one), E338, and unique embedding semaphores.
-#[inline(never)]
 fn queue_checks(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
     let (mut act_loads, mut dge) = (0u32, 0u32);
     for at in 0..def.queues.len() {
@@ -264,25 +256,29 @@ fn repeated(tail: Tail<'_>, def: &DefRecord, record: &QueueRecord, at: u32) -> O
 }
 
 /// E339: a name of `queue_instances` that another instance has. Neither a block nor a trigger could tell them apart.
-#[inline(never)]
 fn instance_checks(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
     let tail = build.arena.tail();
-    let named = |one: &InstanceRecord| {
-        let stored = stored(tail, def, one.queue.get())?;
-        let queue = def.queues.get::<QueueRecord>(tail, stored)?;
-        (queue.flags & queue_flag::INSTANCES != 0).then(|| (stored, queue.name.get(tail)))
-    };
+    let Some(at) = named_twice(tail, def) else { return };
+    let name = def.queues.name::<QueueRecord>(tail, at);
+    let error = fault(ManifestCode::QueueTable).name(name).name2(b"queue_instances").element(at);
+    build.offer(rank.item(at, 7), error);
+}
+
+/// The queue set with `queue_instances` one of which has the name of another instance.
+fn named_twice(tail: Tail<'_>, def: &DefRecord) -> Option<u32> {
     let mut last: Option<&InstanceRecord> = None;
     for at in 0..def.instances.get() {
-        let Some(one) = tail.get(nth::<InstanceRecord>(def.instance_index, at)) else { return };
+        let one = tail.get::<InstanceRecord>(nth::<InstanceRecord>(def.instance_index, at))?;
         let before = last.replace(one).filter(|last| last.name.get(tail) == one.name.get(tail));
         let Some(before) = before else { continue };
-        if let Some((at, name)) = named(one).or_else(|| named(before)) {
-            let error = fault(ManifestCode::QueueTable).name(name).name2(b"queue_instances").element(at);
-            build.offer(rank.item(at, 7), error);
-            return;
+        for same in [one, before] {
+            let at = stored(tail, def, same.queue.get())?;
+            if def.queues.get::<QueueRecord>(tail, at)?.flags & queue_flag::INSTANCES != 0 {
+                return Some(at);
+            }
         }
     }
+    None
 }
 
 /// E350: on cayman the key must be there, unless legacy files are allowed.

@@ -49,6 +49,8 @@ fields! {
 #[derive(Debug)]
 pub(super) struct QueueDraft {
     said: Fields<Key>,
+    /// The key whose value is being taken.
+    key: Key,
     semaphores: [U32; 32],
     /// Scratch of `dynamic_dma` (R12): offset and size.
     scratch: Option<[U32; 2]>,
@@ -60,8 +62,14 @@ pub(super) struct QueueDraft {
 type Failed = Error;
 
 impl QueueDraft {
-    pub(super) const NEW: Self =
-        Self { said: Fields::NONE, semaphores: [U32::ZERO; 32], scratch: None, instance_count: 0, offset: 0 };
+    pub(super) const NEW: Self = Self {
+        said: Fields::NONE,
+        key: Key::NONE_YET,
+        semaphores: [U32::ZERO; 32],
+        scratch: None,
+        instance_count: 0,
+        offset: 0,
+    };
 
     pub(super) fn begin(&mut self, offset: u64) {
         self.said.begin();
@@ -70,7 +78,8 @@ impl QueueDraft {
     }
 
     pub(super) fn value(&mut self, def: &DefRecord, key: &[u8], kind: Kind) -> Want {
-        match Key::of(key) {
+        self.key = Key::of(key);
+        match self.key {
             Key::Other => Want::Skip,
             Key::QueueInstances => self.said.enter(Key::QueueInstances, kind, def.instance_names.len()),
             _ => Want::Take,
@@ -93,13 +102,8 @@ impl QueueDraft {
         build.push(&mut def.instance_names, &name)
     }
 
-    pub(super) fn taken(
-        &mut self,
-        build: &mut Build<'_, '_>,
-        key: &[u8],
-        value: Element<'_>,
-    ) -> Result<(), Error> {
-        let key = Key::of(key);
+    pub(super) fn taken(&mut self, build: &mut Build<'_, '_>, value: Element<'_>) -> Result<(), Error> {
+        let key = self.key;
         if !self.said.is_absent(key) {
             return Ok(());
         }
@@ -159,7 +163,6 @@ impl QueueDraft {
         }
     }
 
-    #[inline(never)]
     fn check(&self, name: &[u8], record: &mut QueueRecord) -> Result<(), Failed> {
         let said = &self.said;
         record.owner = u8::MAX;

@@ -71,6 +71,8 @@ const TOP: &[Top] = &[
 pub(crate) struct DefReader {
     pub(crate) def: DefRecord,
     pub(super) graph: u16,
+    /// The key at the top whose value is being read.
+    top: Key,
     seen: u64,
     pub(super) vars: u32,
     pub(super) queues: u32,
@@ -98,6 +100,7 @@ impl DefReader {
         Self {
             def: *def,
             graph,
+            top: Key::NONE_YET,
             seen: 0,
             vars: 0,
             queues: 0,
@@ -113,10 +116,13 @@ impl DefReader {
         self.def.flags.set(self.def.flags.get() | flag);
     }
 
-    /// Notes a top-level key; false if it is unknown or was met before (the first counts, §3).
+    /// Notes a top-level key; false if it was met before (the first counts, §3). Unknown ones count as one key.
     fn first(&mut self, key: &[u8]) -> bool {
         let place = match engine_key(key) {
-            Some((engine, instr)) => engine.number().wrapping_mul(2).wrapping_add(20 + u32::from(instr)),
+            Some((engine, instr)) => {
+                let first = if instr { 21 } else { 20 };
+                engine.number().wrapping_mul(2).wrapping_add(first)
+            }
             None => u32::try_from(Key::of(key).place()).unwrap_or(0),
         };
         let bit = 1u64.wrapping_shl(place);
@@ -140,8 +146,9 @@ impl DefReader {
             return Ok(Want::Skip);
         }
         let word = Key::of(key);
+        self.top = word;
         match word {
-            Key::ReplicaGroups | Key::SrcTargetPairs => return self.ranks_value(build, key, 0, kind),
+            Key::ReplicaGroups | Key::SrcTargetPairs => return self.ranks_value(build, 0, kind),
             Key::UcodeLib if kind == Kind::String => return Ok(Want::Take),
             Key::Other if engine_key(key).is_some() => return Ok(Want::Take),
             Key::DmaQueue if kind != Kind::Object => {
@@ -163,19 +170,13 @@ impl DefReader {
         }
     }
 
-    fn ranks_value(
-        &mut self,
-        build: &mut Build<'_, '_>,
-        key: &[u8],
-        level: usize,
-        kind: Kind,
-    ) -> Result<Want, Error> {
-        let pairs = key == b"src_target_pairs";
+    fn ranks_value(&mut self, build: &mut Build<'_, '_>, level: usize, kind: Kind) -> Result<Want, Error> {
+        let pairs = self.top == Key::SrcTargetPairs;
         if level == 0 {
             self.ranks.begin(pairs);
             self.flag(if pairs { def_flag::PAIRS } else { def_flag::REPLICA_GROUPS });
             if kind != Kind::Array {
-                self.end_ranks(build, key, true);
+                self.end_ranks(build, true);
                 return Ok(Want::Skip);
             }
         }
@@ -183,11 +184,11 @@ impl DefReader {
         self.ranks.value(build, table, level, kind)
     }
 
-    fn end_ranks(&mut self, build: &mut Build<'_, '_>, key: &[u8], bad: bool) {
-        let pairs = key == b"src_target_pairs";
+    fn end_ranks(&mut self, build: &mut Build<'_, '_>, bad: bool) {
         if bad || self.ranks.bad {
+            let pairs = self.top == Key::SrcTargetPairs;
             let section = if pairs { Section::Pairs } else { Section::ReplicaGroups };
-            build.offer(self.rank(section), fault(ManifestCode::Collectives).name(key));
+            build.offer(self.rank(section), fault(ManifestCode::Collectives).name(self.top.word()));
         }
     }
 
@@ -200,7 +201,7 @@ impl DefReader {
         offset: u64,
     ) -> Result<Want, Error> {
         let depth = path.depth();
-        Ok(match (Key::of(path.key(0)), depth) {
+        Ok(match (self.top, depth) {
             (Key::Var, 2) => {
                 self.var.begin(offset);
                 if kind != Kind::Object {
@@ -220,7 +221,7 @@ impl DefReader {
             (Key::DmaQueue, 3) => self.queue.value(&self.def, path.key(2), kind),
             (Key::DmaQueue, 4) => Want::Take,
             (Key::ReplicaGroups | Key::SrcTargetPairs, _) => {
-                return self.ranks_value(build, path.key(0), depth.saturating_sub(1), kind);
+                return self.ranks_value(build, depth.saturating_sub(1), kind);
             }
             (Key::UcodeLib, _) => self.libraries.value(build, &self.def.functions, path, kind),
             (Key::ExtIsaUcodeLibDef, 2) if path.key(1) == b"functions" => Want::Enter,
@@ -246,7 +247,7 @@ impl DefReader {
 
     /// A whole top-level value.
     fn top_taken(&mut self, build: &mut Build<'_, '_>, key: &[u8], value: Element<'_>) -> Result<(), Error> {
-        match Key::of(key) {
+        match self.top {
             Key::Version => {
                 build.keep_string(value, &mut self.def.version)?;
             }
@@ -303,14 +304,14 @@ impl DefReader {
         path: &Path<'_>,
         value: Element<'_>,
     ) -> Result<(), Error> {
-        match (Key::of(path.key(0)), path.depth()) {
-            (Key::Var, 3) => self.var.taken(build, path.key(2), value),
+        match (self.top, path.depth()) {
+            (Key::Var, 3) => self.var.taken(build, value),
             (Key::Var, _) => self.var.list_item(build, &mut self.def, value),
-            (Key::DmaQueue, 3) => self.queue.taken(build, path.key(2), value),
+            (Key::DmaQueue, 3) => self.queue.taken(build, value),
             (Key::DmaQueue, _) => self.queue.instance(build, &mut self.def, value),
             (Key::ReplicaGroups, _) => self.ranks.rank(build, &mut self.def.groups, value),
             (Key::SrcTargetPairs, _) => self.ranks.rank(build, &mut self.def.pairs, value),
-            (Key::UcodeLib, _) => self.libraries.taken(build, &mut self.def.functions, path, value),
+            (Key::UcodeLib, _) => self.libraries.taken(build, &mut self.def.functions, value),
             (Key::ExtIsaUcodeLibDef, 2) => {
                 if value.as_flag() == Some(true) {
                     self.flag(def_flag::EXT_ISA_ADD);
@@ -379,7 +380,7 @@ impl Document for DefReader {
     }
 
     fn leave(&mut self, build: &mut Build<'_, '_>, path: &Path<'_>, values: u32) -> Result<(), Error> {
-        match (Key::of(path.key(0)), path.depth()) {
+        match (self.top, path.depth()) {
             (Key::Var, 2) => self.end_var(build, path),
             (Key::DmaQueue, 2) => self.end_queue(build, path),
             (key @ (Key::ReplicaGroups | Key::SrcTargetPairs), depth) => {
@@ -387,7 +388,7 @@ impl Document for DefReader {
                 let table = if pairs { &self.def.pairs } else { &self.def.groups };
                 self.ranks.leave(build, table, depth.saturating_sub(1), values)?;
                 if depth == 1 {
-                    self.end_ranks(build, path.key(0), false);
+                    self.end_ranks(build, false);
                 }
                 Ok(())
             }

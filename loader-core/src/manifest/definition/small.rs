@@ -27,7 +27,6 @@ fn named(wrong: &Wrong, code: ManifestCode, whole: &'static [u8]) -> Error {
 }
 
 /// Reads `fp8_conversion_config`; a single missing key is 0 (manifests.md §12.1).
-#[inline(never)]
 pub(super) fn fp8(def: &mut DefRecord, value: Element<'_>) -> Result<(), Error> {
     let mut said = Fields::<Fp8Key>::NONE;
     if let Some(wrong) = said.object(value, &mut |_| None) {
@@ -50,7 +49,6 @@ fields! {
 }
 
 /// Reads one carve-out (manifests.md §10). A refusal is for the verdict; the outer error ends S2.
-#[inline(never)]
 pub(super) fn carveout(
     build: &mut Build<'_, '_>,
     def: &mut DefRecord,

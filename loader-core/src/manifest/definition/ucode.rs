@@ -24,6 +24,7 @@ pub(crate) struct LibraryReader {
     depth: usize,
     /// What the library that is being read has said, and its functions.
     said: Fields<Key>,
+    key: Key,
     functions: u32,
 }
 
@@ -37,7 +38,6 @@ fields! {
 }
 
 /// One `{name, opcode, sub_opcode}`; false is E347.
-#[inline(never)]
 pub(crate) fn function(
     build: &mut Build<'_, '_>,
     value: Element<'_>,
@@ -70,7 +70,7 @@ fields! {
 
 impl LibraryReader {
     pub(crate) const fn new(graph: u16, depth: usize) -> Self {
-        Self { graph, depth, said: Fields::NONE, functions: 0 }
+        Self { graph, depth, said: Fields::NONE, key: Key::NONE_YET, functions: 0 }
     }
 
     pub(crate) fn value(
@@ -92,10 +92,13 @@ impl LibraryReader {
                 build.offer(rank, fault(ManifestCode::UcodeMalformed).name(b"(not named)").name2(b"entry"));
                 Want::Skip
             }
-            1 => match Key::of(path.key(self.depth)) {
-                Key::Functions => self.said.enter(Key::Functions, kind, functions.len()),
-                _ => Want::Take,
-            },
+            1 => {
+                self.key = Key::of(path.key(self.depth));
+                match self.key {
+                    Key::Functions => self.said.enter(Key::Functions, kind, functions.len()),
+                    _ => Want::Take,
+                }
+            }
             2 => Want::Take,
             _ => Want::Skip,
         }
@@ -105,16 +108,14 @@ impl LibraryReader {
         &mut self,
         build: &mut Build<'_, '_>,
         functions: &mut Table,
-        path: &Path<'_>,
         value: Element<'_>,
     ) -> Result<(), Error> {
-        let key = Key::of(path.key(self.depth));
-        if key != Key::Functions {
-            return self.said.take(build, key, value);
+        if self.key != Key::Functions {
+            return self.said.take(build, self.key, value);
         }
         let mut record = FunctionRecord::new_zeroed();
         if !function(build, value, &mut record)? {
-            self.said.spoil(key);
+            self.said.spoil(Key::Functions);
             return Ok(());
         }
         self.functions = self.functions.saturating_add(1);
@@ -144,7 +145,6 @@ impl LibraryReader {
         build.push(&mut def.libraries, &record)
     }
 
-    #[inline(never)]
     fn check(&self, build: &Build<'_, '_>, def: &DefRecord, record: &mut LibraryRecord) -> Result<(), Error> {
         let said = &self.said;
         said.place(record);
@@ -206,7 +206,6 @@ pub(crate) struct UcodeReader {
 }
 
 impl UcodeReader {
-    #[inline(never)]
     pub(crate) fn new(graph: u16, def: &DefRecord) -> Self {
         Self { def: *def, reader: LibraryReader::new(graph, 1) }
     }
@@ -227,8 +226,8 @@ impl Document for UcodeReader {
         Ok(self.reader.value(build, &self.def.functions, path, kind))
     }
 
-    fn taken(&mut self, build: &mut Build<'_, '_>, path: &Path<'_>, value: Element<'_>) -> Result<(), Error> {
-        self.reader.taken(build, &mut self.def.functions, path, value)
+    fn taken(&mut self, build: &mut Build<'_, '_>, _: &Path<'_>, value: Element<'_>) -> Result<(), Error> {
+        self.reader.taken(build, &mut self.def.functions, value)
     }
 
     fn leave(&mut self, build: &mut Build<'_, '_>, path: &Path<'_>, _: u32) -> Result<(), Error> {

@@ -46,6 +46,8 @@ fields! {
 #[derive(Debug)]
 pub(super) struct VarDraft {
     said: Fields<Key>,
+    /// The key whose value is being taken.
+    key: Key,
     dims: [U64; SHAPE_MAX],
     list_len: u32,
     offset_in_file: u64,
@@ -55,8 +57,13 @@ pub(super) struct VarDraft {
 type Failed = Error;
 
 impl VarDraft {
-    pub(super) const NEW: Self =
-        Self { said: Fields::NONE, dims: [U64::ZERO; SHAPE_MAX], list_len: 0, offset_in_file: 0 };
+    pub(super) const NEW: Self = Self {
+        said: Fields::NONE,
+        key: Key::NONE_YET,
+        dims: [U64::ZERO; SHAPE_MAX],
+        list_len: 0,
+        offset_in_file: 0,
+    };
 
     pub(super) const fn begin(&mut self, offset: u64) {
         self.said.begin();
@@ -66,7 +73,8 @@ impl VarDraft {
 
     /// What to do with the value of a key.
     pub(super) fn value(&mut self, def: &DefRecord, key: &[u8], kind: Kind) -> Want {
-        match Key::of(key) {
+        self.key = Key::of(key);
+        match self.key {
             Key::Other => Want::Skip,
             Key::List => self.said.enter(Key::List, kind, def.lists.len()),
             _ => Want::Take,
@@ -92,13 +100,8 @@ impl VarDraft {
     }
 
     /// The value of a key of the entry.
-    pub(super) fn taken(
-        &mut self,
-        build: &mut Build<'_, '_>,
-        key: &[u8],
-        value: Element<'_>,
-    ) -> Result<(), Error> {
-        let key = Key::of(key);
+    pub(super) fn taken(&mut self, build: &mut Build<'_, '_>, value: Element<'_>) -> Result<(), Error> {
+        let key = self.key;
         match key {
             Key::Dtype if self.said.is_absent(key) => {
                 self.said.show(key, value);
@@ -136,7 +139,6 @@ impl VarDraft {
     }
 
     /// Rows 1 to 10 and 13 of §7.4; row 11 waits for the payload, row 12 for the whole table.
-    #[inline(never)]
     fn check(
         &self,
         build: &Build<'_, '_>,
@@ -176,7 +178,6 @@ impl VarDraft {
     }
 
     /// The value of that key must be of its type, and known.
-    #[inline(never)]
     fn typed(&self, row: u8, key: Key, name: &[u8]) -> Result<(), Failed> {
         let good = self.said.is_absent(key) || self.said.has(key);
         if good { Ok(()) } else { Err(malformed(row, key, name)) }
@@ -291,7 +292,6 @@ impl VarDraft {
             | if remote { var_flag::REMOTE_KEYS } else { 0 };
     }
 
-    #[inline(never)]
     fn keep(
         &self,
         build: &mut Build<'_, '_>,

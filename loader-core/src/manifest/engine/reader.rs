@@ -42,8 +42,8 @@ pub(crate) struct EngineReader {
     record: EngineRecord,
     indexer: Indexer,
     walk: BlockWalk,
-    /// The key at the top whose value is being read is `dma`.
-    in_dma: bool,
+    /// The key at the top whose value is being read.
+    top: Key,
     seen: u8,
     has_instr: bool,
     act_semaphore: Slot<u32>,
@@ -60,16 +60,16 @@ impl EngineReader {
             record: record.engines.get(source.slot()).copied().unwrap_or(first),
             indexer: Indexer::new(graph, source, Arch::from_number(record.arch.get())),
             walk: BlockWalk::new(),
-            in_dma: false,
+            top: Key::NONE_YET,
             seen: 0,
             has_instr: false,
             act_semaphore: Slot::Absent,
         }
     }
 
-    fn first(&mut self, key: &[u8]) -> bool {
+    fn first(&mut self) -> bool {
         // A key that is not known goes by the eighth bit, and is passed over in any case.
-        let bit = 1u8.wrapping_shl(u32::try_from(Key::of(key).place()).unwrap_or(0));
+        let bit = 1u8.wrapping_shl(u32::try_from(self.top.place()).unwrap_or(0));
         let first = self.seen & bit == 0;
         self.seen |= bit;
         first
@@ -90,11 +90,12 @@ impl EngineReader {
     }
 
     fn top(&mut self, build: &mut Build<'_, '_>, key: &[u8], kind: Kind) -> Want {
-        if !self.first(key) {
+        self.top = Key::of(key);
+        if !self.first() {
             return Want::Skip;
         }
         let engine = self.source != BlockSource::Definition;
-        match Key::of(key) {
+        match self.top {
             Key::Dma if kind == Kind::Array => Want::Enter,
             Key::Dma => self.malformed(build, self.indexer.rank(), key),
             Key::Instr if engine => Want::Take,
@@ -160,18 +161,15 @@ impl Document for EngineReader {
         kind: Kind,
         offset: u64,
     ) -> Result<Want, Error> {
-        if path.depth() > 1 && self.in_dma {
+        if path.depth() > 1 && self.top == Key::Dma {
             let mut used = Indexing { indexer: &mut self.indexer, build };
             if SMALL {
                 return self.walk.value::<dyn BlockUse>(&mut used, path, kind, offset);
             }
             return self.walk.value(&mut used, path, kind, offset);
         }
-        Ok(match (path.depth(), Key::of(path.key(0))) {
-            (1, key) => {
-                self.in_dma = key == Key::Dma;
-                self.top(build, path.key(0), kind)
-            }
+        Ok(match (path.depth(), self.top) {
+            (1, _) => self.top(build, path.key(0), kind),
             (2, Key::ActivationFunctionSets) => Want::Take,
             (2, Key::DveTables) if path.index(1) == Some(0) && kind == Kind::Object => Want::Take,
             // Tables beside the first would be dropped (manifests.md §13.2: an array of one object).
@@ -181,14 +179,14 @@ impl Document for EngineReader {
     }
 
     fn taken(&mut self, build: &mut Build<'_, '_>, path: &Path<'_>, value: Element<'_>) -> Result<(), Error> {
-        if self.in_dma {
+        if self.top == Key::Dma {
             let mut used = Indexing { indexer: &mut self.indexer, build };
             if SMALL {
                 return self.walk.taken::<dyn BlockUse>(&mut used, path, value);
             }
             return self.walk.taken(&mut used, path, value);
         }
-        match Key::of(path.key(0)) {
+        match self.top {
             Key::Instr => self.has_instr = build.keep_string(value, &mut self.record.instr)?,
             Key::ActInfo => {
                 build.keep_string(value, &mut self.record.act_info)?;
@@ -201,7 +199,7 @@ impl Document for EngineReader {
     }
 
     fn leave(&mut self, build: &mut Build<'_, '_>, path: &Path<'_>, values: u32) -> Result<(), Error> {
-        match (Key::of(path.key(0)), path.depth()) {
+        match (self.top, path.depth()) {
             (Key::Dma, 2..) => {
                 let mut used = Indexing { indexer: &mut self.indexer, build };
                 if SMALL {

@@ -6,6 +6,7 @@ use super::super::verdict::{Rank, Section};
 use crate::arch::Engine;
 use crate::container::Member;
 use crate::error::{Error, ManifestCode, Notes, Stage};
+use zerocopy::FromZeros;
 use zerocopy::little_endian::{U32, U64};
 
 /// Instruction blob bytes at most (manifests.md §13.2 row 6, Confirmed).
@@ -79,17 +80,15 @@ fn act_sets(
         let name = set.name.get(tail);
         let infos = &def.act_infos;
         let info = (0..infos.len()).find(|&at| infos.name::<ActInfoRecord>(tail, at) == name);
-        let info = info.and_then(|at| infos.get::<ActInfoRecord>(tail, at));
-        let bkt = member(build, def, info.map(|info| info.bkt), name, b"_bkt.bin");
-        let ctrl = member(build, def, info.map(|info| info.ctrl), name, b"_ctrl.bin");
-        let profile = member(build, def, info.map(|info| info.profile), name, b".json");
-        if bkt == NONE || ctrl == NONE {
+        let none = ActInfoRecord::new_zeroed();
+        let info = info.and_then(|at| infos.get::<ActInfoRecord>(tail, at)).unwrap_or(&none);
+        set.bkt = member(build, def, info.bkt, name, b"_bkt.bin");
+        set.ctrl = member(build, def, info.ctrl, name, b"_ctrl.bin");
+        set.profile = member(build, def, info.profile, name, b".json");
+        if set.bkt == NONE || set.ctrl == NONE {
             let error = fault(ManifestCode::EngineTable).name(name).name2(b"act").element(at);
             build.offer(rank.item(at, 0), error);
         }
-        set.bkt = U32::new(bkt);
-        set.ctrl = U32::new(ctrl);
-        set.profile = U32::new(profile);
         let slot = record.act_sets.get_mut::<ActSetRecord>(build.arena, at);
         *slot.ok_or_else(|| broken("a set"))? = set;
     }
@@ -98,11 +97,13 @@ fn act_sets(
 
 /// The member that the roster names, else the one that the set's own name and `ending` make.
 #[inline(never)]
-fn member(build: &Build<'_, '_>, def: &DefRecord, named: Option<Text>, set: &[u8], ending: &[u8]) -> u32 {
-    if let Some(named) = named.filter(|named| named.len.get() > 0) {
-        return number(build.find(def.dir(), named));
-    }
-    let dir = def.dir().get(build.arena.tail());
-    let slash: &[u8] = if dir.is_empty() { b"" } else { b"/" };
-    number(build.table.find(&[dir, slash, set, ending]))
+fn member(build: &Build<'_, '_>, def: &DefRecord, named: Text, set: &[u8], ending: &[u8]) -> U32 {
+    let member = if named.len.get() > 0 {
+        build.find(def.dir(), named)
+    } else {
+        let dir = build.bytes(def.dir());
+        let slash: &[u8] = if dir.is_empty() { b"" } else { b"/" };
+        build.table.find(&[dir, slash, set, ending])
+    };
+    U32::new(number(member))
 }

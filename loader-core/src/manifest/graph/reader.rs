@@ -16,6 +16,10 @@ use zerocopy::little_endian::{U32, U64};
 #[derive(Debug)]
 pub(crate) struct GraphReader {
     pub(crate) graph: Graph,
+    /// The key of the root, and the one in a node or in `attrs`, whose value is being read.
+    top: Key,
+    inner: Key,
+    taken: Taken,
     /// The node that is being read.
     node: Fields<NodeKey>,
     /// First and number of its `output_names`: its own, and those in its `attrs`.
@@ -36,13 +40,15 @@ fields! {
 }
 
 words! {
-    /// Keys of `neff.json` at any level.
+    /// Keys of `neff.json` at any level: first those of the root, then the two of its `attrs`.
     Key {
-        Attrs = b"attrs",
         Nodes = b"nodes",
         ArgNodes = b"arg_nodes",
         Heads = b"heads",
         NodeRowPtr = b"node_row_ptr",
+        Attrs = b"attrs",
+        Dltype = b"dltype",
+        Shape = b"shape",
         Name = b"name",
         OutputNames = b"output_names",
         FuncName = b"func_name",
@@ -50,10 +56,29 @@ words! {
     }
 }
 
+/// What the value is that is being taken.
+#[derive(Clone, Copy, Debug)]
+enum Taken {
+    Head,
+    Argument,
+    Row,
+    Name,
+    FuncName,
+    Kelf,
+    OutputName,
+    AttrOutputName,
+    Dtype,
+    Shape,
+    Dim,
+}
+
 impl GraphReader {
     pub(crate) const fn new() -> Self {
         Self {
             graph: Graph::new(),
+            top: Key::NONE_YET,
+            inner: Key::NONE_YET,
+            taken: Taken::Head,
             node: Fields::NONE,
             outputs: [[0; 2]; 2],
             dims: [0; TENSOR_DIMS],
@@ -63,16 +88,23 @@ impl GraphReader {
         }
     }
 
-    fn top(&mut self, key: &[u8], word: Key, kind: Kind) -> Want {
-        let array = kind == Kind::Array;
-        let fits = match word {
-            Key::Attrs => kind == Kind::Object,
-            _ => array,
-        };
-        if self.graph.seen(key) {
+    fn top(&mut self, key: Key, kind: Kind) -> Want {
+        self.top = key;
+        let due = if key == Key::Attrs { Kind::Object } else { Kind::Array };
+        if key.place() > Key::Attrs.place() || self.graph.seen(key.place()) {
             return Want::Skip;
         }
-        if fits { Want::Enter } else { self.graph.wrong() }
+        if kind == due { Want::Enter } else { self.graph.wrong() }
+    }
+
+    const fn take(&mut self, taken: Taken) -> Want {
+        self.taken = taken;
+        Want::Take
+    }
+
+    /// Number of the attribute that is being read.
+    const fn attr(&self) -> usize {
+        self.inner.place().wrapping_sub(Key::Dltype.place())
     }
 
     fn output_name(
@@ -193,77 +225,74 @@ impl Document for GraphReader {
         kind: Kind,
         _: u64,
     ) -> Result<Want, Error> {
-        Ok(match (path.depth(), Key::of(path.key(0))) {
-            (1, word @ (Key::Nodes | Key::ArgNodes | Key::Heads | Key::NodeRowPtr | Key::Attrs)) => {
-                self.top(path.key(0), word, kind)
-            }
-            (2, Key::Nodes) => {
+        Ok(match (self.top, path.depth()) {
+            (_, 1) => self.top(Key::of(path.key(0)), kind),
+            (Key::ArgNodes, 2) => self.take(Taken::Argument),
+            (Key::Heads, 2) => self.take(Taken::Head),
+            (Key::NodeRowPtr, 2) => self.take(Taken::Row),
+            (Key::Nodes, 2) => {
                 self.begin_node();
                 if kind != Kind::Object {
                     self.end_node(build)?;
                 }
                 Want::Enter
             }
-            (2, Key::ArgNodes | Key::Heads | Key::NodeRowPtr) => Want::Take,
-            (3, Key::Nodes) => match Key::of(path.key(2)) {
-                Key::Name => Want::Take,
-                Key::Attrs | Key::OutputNames => Want::Enter,
-                _ => Want::Skip,
-            },
-            (4, Key::Nodes) if path.key(2) == b"output_names" => Want::Take,
-            (4, Key::Nodes) => match Key::of(path.key(3)) {
-                Key::FuncName | Key::Kelf => Want::Take,
+            (Key::Nodes, 3) => {
+                self.inner = Key::of(path.key(2));
+                match self.inner {
+                    Key::Name => self.take(Taken::Name),
+                    Key::Attrs | Key::OutputNames => Want::Enter,
+                    _ => Want::Skip,
+                }
+            }
+            (Key::Nodes, 4) if self.inner == Key::OutputNames => self.take(Taken::OutputName),
+            (Key::Nodes, 4) => match Key::of(path.key(3)) {
+                Key::FuncName => self.take(Taken::FuncName),
+                Key::Kelf => self.take(Taken::Kelf),
                 Key::OutputNames => Want::Enter,
                 _ => Want::Skip,
             },
-            (5, Key::Nodes) => Want::Take,
-            (2, Key::Attrs) => self.graph.attr(path.key(1), kind),
-            (3, Key::Attrs) => self.graph.attr_item(path.key(1), path.index(2), kind),
-            (4, Key::Attrs) if path.key(1) == b"dltype" => Want::Take,
-            (4, Key::Attrs) if kind == Kind::Array => Want::Enter,
-            (4, Key::Attrs) => {
-                self.shape_flags |= FLAG_BAD;
-                Want::Take
+            (Key::Nodes, 5) => self.take(Taken::AttrOutputName),
+            (Key::Attrs, 2) => {
+                self.inner = Key::of(path.key(1));
+                self.graph.attr(self.attr(), kind)
             }
-            (5, Key::Attrs) => Want::Take,
+            (Key::Attrs, 3) => self.graph.attr_item(self.attr(), path.index(2), kind),
+            (Key::Attrs, 4) if self.inner == Key::Dltype => self.take(Taken::Dtype),
+            (Key::Attrs, 4) if kind == Kind::Array => Want::Enter,
+            (Key::Attrs, 4) => {
+                self.shape_flags |= FLAG_BAD;
+                self.take(Taken::Shape)
+            }
+            (Key::Attrs, 5) => self.take(Taken::Dim),
             _ => Want::Skip,
         })
     }
 
-    fn taken(
-        &mut self,
-        build: &mut Build<'_, '_>,
-        path: &Path<'_>,
-        element: Element<'_>,
-    ) -> Result<(), Error> {
-        match (path.depth(), Key::of(path.key(0))) {
-            (2, Key::Heads) => build.push(&mut self.graph.heads, &head(element)),
-            (2, key) => {
-                let table = if key == Key::ArgNodes { &mut self.graph.args } else { &mut self.graph.rows };
-                build.push(table, &number(element))
-            }
-            (3, _) => self.node.take(build, NodeKey::Name, element),
-            (4, Key::Nodes) if path.key(2) == b"output_names" => self.output_name(build, element, false),
-            (4, Key::Nodes) if path.key(3) == b"func_name" => {
+    fn taken(&mut self, build: &mut Build<'_, '_>, _: &Path<'_>, element: Element<'_>) -> Result<(), Error> {
+        match self.taken {
+            Taken::Head => return build.push(&mut self.graph.heads, &head(element)),
+            Taken::Argument => return build.push(&mut self.graph.args, &number(element)),
+            Taken::Row => return build.push(&mut self.graph.rows, &number(element)),
+            Taken::Name => return self.node.take(build, NodeKey::Name, element),
+            Taken::Kelf => return self.node.take(build, NodeKey::Kelf, element),
+            Taken::OutputName => return self.output_name(build, element, false),
+            Taken::AttrOutputName => return self.output_name(build, element, true),
+            Taken::Dtype => return self.dtype(build, element),
+            Taken::Shape => return self.end_shape(build),
+            Taken::FuncName => {
                 let kelf = element.as_text().map(|text| u64::from(text.is(b"__kelf")));
                 self.node.put(NodeKey::FuncName, Read::or_wrong(kelf));
-                Ok(())
             }
-            (4, Key::Nodes) => self.node.take(build, NodeKey::Kelf, element),
-            (5, Key::Nodes) => self.output_name(build, element, true),
-            (4, _) if path.key(1) == b"dltype" => self.dtype(build, element),
-            (4, _) => self.end_shape(build),
-            _ => {
-                self.dim(element);
-                Ok(())
-            }
+            Taken::Dim => self.dim(element),
         }
+        Ok(())
     }
 
     fn leave(&mut self, build: &mut Build<'_, '_>, path: &Path<'_>, _: u32) -> Result<(), Error> {
-        match (path.depth(), Key::of(path.key(0))) {
-            (2, Key::Nodes) => self.end_node(build),
-            (4, Key::Attrs) => self.end_shape(build),
+        match (self.top, path.depth()) {
+            (Key::Nodes, 2) => self.end_node(build),
+            (Key::Attrs, 4) => self.end_shape(build),
             _ => Ok(()),
         }
     }

@@ -79,9 +79,6 @@ pub(crate) enum Attr {
     Good,
 }
 
-/// Keys of the root that were met, as bits.
-const TOP: [&[u8]; 5] = [b"nodes", b"arg_nodes", b"heads", b"node_row_ptr", b"attrs"];
-
 #[derive(Debug)]
 pub(crate) struct Graph {
     pub(super) nodes: Table,
@@ -93,6 +90,7 @@ pub(crate) struct Graph {
     pub(super) shapes: Table,
     pub(crate) kelf: KelfNode,
     pub(crate) kelf_nodes: u32,
+    /// Bits of the keys of the root that were met.
     top: u8,
     top_wrong: u8,
     /// `dltype`, `shape`: met, and whether their second element is an array.
@@ -103,14 +101,6 @@ pub(crate) struct Graph {
 pub(crate) struct List {
     pub(crate) place: TailRef,
     pub(crate) count: u32,
-}
-
-fn attr_number(key: &[u8]) -> Option<usize> {
-    match key {
-        b"dltype" => Some(0),
-        b"shape" => Some(1),
-        _ => None,
-    }
 }
 
 impl Graph {
@@ -131,10 +121,9 @@ impl Graph {
         }
     }
 
-    /// Notes a top-level key; true if it was met before.
-    pub(super) fn seen(&mut self, key: &[u8]) -> bool {
-        let bit =
-            TOP.iter().zip([1u8, 2, 4, 8, 16]).find(|(name, _)| **name == key).map_or(0, |(_, bit)| bit);
+    /// Notes the top-level key of that number, of five; true if it was met before.
+    pub(super) fn seen(&mut self, number: usize) -> bool {
+        let bit = 1u8.wrapping_shl(u32::try_from(number).unwrap_or(0));
         let seen = self.top & bit != 0;
         self.top |= bit;
         seen
@@ -146,8 +135,9 @@ impl Graph {
         Want::Skip
     }
 
-    pub(super) fn attr(&mut self, key: &[u8], kind: Kind) -> Want {
-        match attr_number(key).and_then(|number| self.attrs.get_mut(number)) {
+    /// `dltype` or `shape` begins, which are numbers 0 and 1.
+    pub(super) fn attr(&mut self, number: usize, kind: Kind) -> Want {
+        match self.attrs.get_mut(number) {
             Some((met, _)) if !*met => {
                 *met = true;
                 if kind == Kind::Array { Want::Enter } else { Want::Skip }
@@ -156,9 +146,9 @@ impl Graph {
         }
     }
 
-    pub(super) fn attr_item(&mut self, key: &[u8], index: Option<u32>, kind: Kind) -> Want {
-        let attr = attr_number(key).and_then(|number| self.attrs.get_mut(number));
-        match attr {
+    /// An item of one of the two begins.
+    pub(super) fn attr_item(&mut self, number: usize, index: Option<u32>, kind: Kind) -> Want {
+        match self.attrs.get_mut(number) {
             Some((_, array)) if index == Some(1) && kind == Kind::Array => {
                 *array = true;
                 Want::Enter
@@ -315,7 +305,6 @@ impl Graph {
 }
 
 /// The tensors by name; of several with one name the last stays (an ordered map's insert).
-#[inline(never)]
 fn sorted(build: &mut Build<'_, '_>, tensors: &Table) -> Result<List, Error> {
     let count = tensors.len();
     let (mut order, mut place) = (TailRef::NULL, TailRef::NULL);

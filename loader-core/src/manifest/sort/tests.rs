@@ -39,13 +39,13 @@ fn dense_ids_need_no_sort_and_others_are_told_apart() {
     let ids =
         |ids: &'static [u32]| move |_: Tail<'_>, at: u32| ids.get(usize::try_from(at).unwrap()).copied();
     let used = arena.tail_used();
+    let mut place = TailRef::NULL;
     for other in [&[0u32, 2, 2][..], &[0, 1, 3], &[1, 2, 3]] {
-        assert!(!by_dense_id(&mut arena, 3, ids(other), &mut TailRef::NULL).unwrap(), "{other:?}");
+        assert!(!by_dense_id(&mut arena, 3, ids(other), &mut place).unwrap(), "{other:?}");
         assert_eq!(arena.tail_used(), used);
     }
-    let mut place = TailRef::NULL;
     assert!(by_dense_id(&mut arena, 4, ids(&[2, 0, 3, 1]), &mut place).unwrap());
-    assert!(by_dense_id(&mut arena, 0, ids(&[]), &mut TailRef::NULL).unwrap());
+    assert!(by_dense_id(&mut arena, 0, ids(&[]), &mut TailRef(U32::ZERO)).unwrap());
     let tail = arena.seal_tail();
     let order: Vec<u32> = tail.slice::<U32>(place, 4).unwrap().iter().map(|n| n.get()).collect();
     assert_eq!(order, [1, 3, 0, 2]);
