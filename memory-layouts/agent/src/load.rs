@@ -156,11 +156,11 @@ pub fn load_lending<S: Source, D: Device, R>(
     let Buffers { members, arena: memory, input, layers, names, extents, scratch, pages } = buffers;
     let mut work = Workspace { input, layers: *layers, names, extents };
     let mut peaks = Peaks::default();
-    let opened = match first_pass(source, work.reborrow(), &mut *members, options, &mut peaks) {
+    let opened = match first_pass(source, work.reborrow(), members, options, &mut peaks) {
         // What is kept saves passes; where it does not fit, the load goes on without.
         Err(refused) if options.keep > 0 && refused.of_members && refused.least > 0 => {
             let bare = Options { keep: 0, ..*options };
-            first_pass(source, work.reborrow(), &mut *members, &bare, &mut peaks)?
+            first_pass(source, work.reborrow(), members, &bare, &mut peaks)?
         }
         first => first?,
     };

@@ -42,6 +42,7 @@ impl<T> Once<T> {
         Self { taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
+    #[allow(clippy::mut_from_ref, reason = "it is handed out once: the flag says so")]
     fn take(&'static self) -> Option<&'static mut T> {
         let first = !self.taken.swap(true, Ordering::Relaxed);
         // SAFETY: the flag was false, so this is the first and only reference that is ever made.
