@@ -149,7 +149,9 @@ mod tests {
             ("NEURON_RT_DBG_OCP_FP8_SAT", "on"),
         ] {
             let refusal = of(&[(name, value)]).unwrap_err().to_string();
-            assert!(refusal.contains("M107") && refusal.contains(&format!("{name}={value}")), "{refusal}");
+            // A name is cut behind 32 characters.
+            let shown: String = format!("{name}={value}").chars().take(30).collect();
+            assert!(refusal.starts_with(&format!("M107 {shown}")), "{refusal}");
         }
     }
 

@@ -79,6 +79,7 @@ fn exit_status(status: Status) -> i32 {
 }
 
 /// Loads the file onto the device and says what came of it.
+#[allow(clippy::result_large_err, reason = "a refusal carries its names, and there is no heap to put them on")]
 #[inline(never)]
 fn load_onto(target: Target, file: &mut File, options: &Options) -> Result<(), Refused> {
     let taken = memory::take().ok_or_else(|| Error::internal(Stage::Guard, "memory"))?;

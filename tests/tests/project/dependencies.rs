@@ -6,7 +6,7 @@ use neffload_tests::workspace;
 fn named(manifest: &str) -> Vec<String> {
     let mut inside = false;
     let mut names = Vec::new();
-    for line in manifest.lines() {
+    for line in manifest.lines().filter(|line| !line.starts_with('#')) {
         if line.starts_with('[') {
             inside = line.trim_end_matches(']').ends_with("dependencies");
         } else if inside && let Some((name, _)) = line.split_once(['=', '.', ' ']) {
