@@ -50,8 +50,9 @@ fn embed(layout: &memory_layouts::Layout) {
     let text = match carried {
         Some(file) => {
             println!("cargo::rerun-if-changed={}", file.display());
-            let whole = fs::canonicalize(&file)
-                .unwrap_or_else(|error| refuse(&format!("{}: image.embed: {}: {error}", layout.name, file.display())));
+            let whole = fs::canonicalize(&file).unwrap_or_else(|error| {
+                refuse(&format!("{}: image.embed: {}: {error}", layout.name, file.display()))
+            });
             format!(
                 "/// The file that this image carries.\npub static CARRIED: &[u8] = include_bytes!({whole:?});\n"
             )

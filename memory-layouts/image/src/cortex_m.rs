@@ -48,12 +48,18 @@ fn run() -> i32 {
 fn load_carried(taken: memory::Taken) -> Result<(), Refused> {
     let memory::Taken { mut buffers, devices } = taken;
     let mut source = CARRIED;
-    load(&mut source, &mut buffers, &layout::options(), |arch| open(arch, devices), |loaded| {
-        say(|out| {
-            print(out, loaded);
-            crate::hashed(out, loaded.device.config().arch.name(), loaded.device.hash());
-        });
-    })
+    load(
+        &mut source,
+        &mut buffers,
+        &layout::options(),
+        |arch| open(arch, devices),
+        |loaded| {
+            say(|out| {
+                print(out, loaded);
+                crate::hashed(out, loaded.device.config().arch.name(), loaded.device.hash());
+            });
+        },
+    )
 }
 
 /// Makes the simulated device where its memory is.

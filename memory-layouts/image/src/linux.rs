@@ -79,25 +79,34 @@ fn exit_status(status: Status) -> i32 {
 }
 
 /// Loads the file onto the device and says what came of it.
-#[allow(clippy::result_large_err, reason = "a refusal carries its names, and there is no heap to put them on")]
+#[allow(
+    clippy::result_large_err,
+    reason = "a refusal carries its names, and there is no heap to put them on"
+)]
 #[inline(never)]
 fn load_onto(target: Target, file: &mut File, options: &Options) -> Result<(), Refused> {
     let taken = memory::take().ok_or_else(|| Error::internal(Stage::Guard, "memory"))?;
     let memory::Taken { mut buffers, devices } = taken;
     let simulated = Cell::new(None);
-    load(file, &mut buffers, options, |arch| open(target, arch, devices, &simulated), |loaded| {
-        say(1, |out| {
-            print(out, loaded);
-            let arch = loaded.device.arch().name();
-            match (target, simulated.get()) {
-                (Target::Real(index), _) => {
-                    out.text("device /dev/neuron").number(index).text(" ").text(arch).text("\n");
+    load(
+        file,
+        &mut buffers,
+        options,
+        |arch| open(target, arch, devices, &simulated),
+        |loaded| {
+            say(1, |out| {
+                print(out, loaded);
+                let arch = loaded.device.arch().name();
+                match (target, simulated.get()) {
+                    (Target::Real(index), _) => {
+                        out.text("device /dev/neuron").number(index).text(" ").text(arch).text("\n");
+                    }
+                    (_, Some(device)) => crate::hashed(out, arch, device.hash()),
+                    (Target::Simulated, None) => {}
                 }
-                (_, Some(device)) => crate::hashed(out, arch, device.hash()),
-                (Target::Simulated, None) => {}
-            }
-        });
-    })
+            });
+        },
+    )
 }
 
 /// Makes the device for an architecture where its memory is; notes it if it is the simulated one.

@@ -104,7 +104,8 @@ pub struct Devices {
     pub slots: &'static mut [Slot],
     /// The real one.
     #[cfg(target_os = "linux")]
-    pub real: &'static mut MaybeUninit<neuron_drivers::neuron::LocalNeuron<'static, neuron_drivers::neuron::Bare>>,
+    pub real:
+        &'static mut MaybeUninit<neuron_drivers::neuron::LocalNeuron<'static, neuron_drivers::neuron::Bare>>,
     /// Room for its blocks.
     #[cfg(target_os = "linux")]
     pub blocks: &'static mut [neuron_drivers::neuron::Block],
