@@ -336,17 +336,6 @@ impl<'m> Arena<'m> {
         self.mem.get_mut(..self.head)?.get_mut(start..end)
     }
 
-    /// An unsealed array of the head, to write, beside the unsealed tail, to read.
-    pub fn slice_mut_and_tail<T: Record>(&mut self, place: ArenaRef) -> Option<(&mut [T], Tail<'_>)> {
-        let (head, rest) = self.mem.split_at_mut_checked(self.head)?;
-        let split = rest.len().checked_sub(self.tail)?;
-        let tail = Tail::new(rest.get(split..)?);
-        let start = to_usize(place.off).checked_sub(self.before)?;
-        let size = size_of::<T>().checked_mul(to_usize(place.len))?;
-        let bytes = head.get_mut(start..start.checked_add(size)?)?;
-        Some((<[T]>::mut_from_bytes(bytes).ok()?, tail))
-    }
-
     /// An unsealed array of the tail.
     #[must_use]
     pub fn tail_slice<T: Record>(&self, place: TailRef, count: usize) -> Option<&[T]> {

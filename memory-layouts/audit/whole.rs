@@ -148,7 +148,7 @@ fn load<'m, P: Payload<'m>>(
         limits,
     };
     let mut shortage = None;
-    let plan = place_explained(payload, &kbins, device, &request, &mut pages, arena, &mut shortage)?;
+    let plan = place_explained(payload, &kbins, device, &request, &mut pages, arena, Some(&mut shortage))?;
     black_box(&shortage);
     let outcome = stage(payload, &plan, device, policy, bytes());
     products(&kbins, &plan);

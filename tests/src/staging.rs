@@ -176,7 +176,7 @@ impl Rig {
         let mut arena = Arena::new(crate::lowering::memory(4 << 20)).expect("room");
         let mut shortage = None;
         let result = self.with_pages(|pages, sim| {
-            place_explained(members, kbins, sim, &request, pages, &mut arena, &mut shortage)
+            place_explained(members, kbins, sim, &request, pages, &mut arena, Some(&mut shortage))
         });
         self.shortage = shortage;
         if let Err(error) = &result {

@@ -116,27 +116,15 @@ pub fn place<'m, P: Payload<'m>, D: Device>(
     pages: &mut PageTable<'_>,
     arena: &mut Arena<'m>,
 ) -> Result<Plan<'m>, Error> {
-    place_or_say(payload, kbins, device, request, pages, arena, None)
+    place_explained(payload, kbins, device, request, pages, arena, None)
 }
 
-/// The same; if the device is out of memory, `shortage` says what was asked for and what this load held by
-/// then, for a [`UsageTable`](super::UsageTable).
+/// The same; if the device is out of memory, `shortage`, where it is wanted, says what was asked for and what this load
+/// held by then, for a [`UsageTable`](super::UsageTable).
 ///
 /// # Errors
 /// As [`place`].
 pub fn place_explained<'m, P: Payload<'m>, D: Device>(
-    payload: &mut P,
-    kbins: &Kbins<'m>,
-    device: &D,
-    request: &Request<'_>,
-    pages: &mut PageTable<'_>,
-    arena: &mut Arena<'m>,
-    shortage: &mut Option<Shortage>,
-) -> Result<Plan<'m>, Error> {
-    place_or_say(payload, kbins, device, request, pages, arena, Some(shortage))
-}
-
-fn place_or_say<'m, P: Payload<'m>, D: Device>(
     payload: &mut P,
     kbins: &Kbins<'m>,
     device: &D,

@@ -143,13 +143,19 @@ impl<D: Device + Sync> Loader<D> {
         let plan = self.with_pages(|pages| match held {
             Held::Resident(bytes) => {
                 let mut payload = Resident::new(*container, bytes);
-                place_explained(&mut payload, kbins, device, request, pages, arena, shortage)
+                place_explained(&mut payload, kbins, device, request, pages, arena, Some(shortage))
             }
-            Held::Shared(parse) => {
-                place_explained(&mut SharedMembers(parse), kbins, device, request, pages, arena, shortage)
-            }
+            Held::Shared(parse) => place_explained(
+                &mut SharedMembers(parse),
+                kbins,
+                device,
+                request,
+                pages,
+                arena,
+                Some(shortage),
+            ),
             Held::Streamed(payload, _) => {
-                place_explained(&mut **payload, kbins, device, request, pages, arena, shortage)
+                place_explained(&mut **payload, kbins, device, request, pages, arena, Some(shortage))
             }
         })?;
         plan.cores().for_each(|core| core.remarks(work.notes()));
