@@ -104,7 +104,10 @@ impl EngineReader {
                 self.record.flags |= engine_flag::ACT_SETS;
                 if kind == Kind::Array { Want::Enter } else { self.malformed(build, self.tables(), key) }
             }
-            Key::ProfileMetaData if self.is(Engine::Act) && kind == Kind::Array => Want::Enter,
+            Key::ProfileMetaData if self.is(Engine::Act) => match kind {
+                Kind::Array => Want::Enter,
+                _ => self.malformed(build, self.tables(), key),
+            },
             Key::DveTables if self.is(Engine::Dve) => {
                 self.record.flags |= engine_flag::DVE;
                 match kind {
