@@ -33,7 +33,7 @@ mod link;
 mod named;
 mod npy;
 mod queue;
-mod record;
+pub(crate) mod record;
 pub mod sidecar;
 mod sort;
 mod table;

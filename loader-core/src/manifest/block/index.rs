@@ -177,7 +177,7 @@ impl Indexing<'_, '_, '_> {
     fn add_totals(&mut self, record: &BlockRecord) -> Option<()> {
         let definition = self.definition()?;
         let count = definition.instance_count();
-        let first = definition.queue(u32::from(record.queue.get()))?.first_instance;
+        let first = definition.queue_record(u32::from(record.queue.get()))?.first_instance.get();
         let row = count.checked_mul(u32::try_from(self.indexer.source.slot()).ok()?)?;
         let at = row.checked_add(first)?.checked_add(record.instance.get())?;
         let place = nth::<TotalsRecord>(definition.record.totals, at);
