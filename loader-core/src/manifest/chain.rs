@@ -4,7 +4,7 @@ use super::build::{Build, Document, With, broken, fault, find_in, full, id, numb
 use super::engine::settle::settle;
 use super::gate;
 use super::graph::reader::GraphReader;
-use super::graph::tables::{Attr, List};
+use super::graph::tables::{Attr, Side};
 use super::kelf::reader::{GraphEntry, KelfReader, Key};
 use super::kelf::{Target, Version};
 use super::link;
@@ -44,19 +44,20 @@ pub(super) fn cutter<'b>(memory: &'b mut [u8], limits: &Limits, policy: &Policy)
 /// Architecture that `*` means where no host is given: that of the empty string (P).
 const ANY_ARCH: Arch = Arch::Sunda;
 
-/// Runs S2 and returns the place of the [`RootRecord`].
+/// Runs S2 and tells the place of the [`RootRecord`].
 pub(super) fn run<'m, P: Payload<'m>>(
     payload: &mut P,
     arena: &mut Arena<'m>,
     limits: &Limits,
     policy: &Policy,
     notes: &mut impl Notes,
-) -> Result<TailRef, Error> {
+    place: &mut TailRef,
+) -> Result<(), Error> {
     if SMALL {
         let memory = arena.lend(BUFFER_BYTES).map_err(full)?;
-        return run_within(memory, payload, arena, limits, policy, notes);
+        return run_within(memory, payload, arena, limits, policy, notes, place);
     }
-    run_within(&mut [0; BUFFER_BYTES], payload, arena, limits, policy, notes)
+    run_within(&mut [0; BUFFER_BYTES], payload, arena, limits, policy, notes, place)
 }
 
 #[inline(never)]
@@ -67,7 +68,8 @@ fn run_within<'m, P: Payload<'m>>(
     limits: &Limits,
     policy: &Policy,
     notes: &mut impl Notes,
-) -> Result<TailRef, Error> {
+    place: &mut TailRef,
+) -> Result<(), Error> {
     let mut cutter = cutter(memory, limits, policy);
     let mut build = Build {
         arena,
@@ -80,12 +82,11 @@ fn run_within<'m, P: Payload<'m>>(
         subgraph: None,
         gate: None,
     };
-    let root = hops(payload, &mut build, &mut cutter, notes);
-    root.map_err(|error| build.pointed(error)).map_err(|error| match build.gate {
+    hops(payload, &mut build, &mut cutter, notes, place).map_err(|error| match &build.gate {
         // A fault of a later manifest was met behind the gate. An arena that is full, or a source that cannot be read,
         // says nothing about the file.
         Some(gate) if is_of_the_file(&error) => gate.error(),
-        _ => error,
+        _ => build.pointed(error),
     })
 }
 
@@ -100,7 +101,8 @@ fn hops<'m, P: Payload<'m>>(
     build: &mut Build<'_, 'm>,
     cutter: &mut Cutter<'_>,
     notes: &mut impl Notes,
-) -> Result<TailRef, Error> {
+    place: &mut TailRef,
+) -> Result<(), Error> {
     let mut root = RootRecord::new_zeroed();
     graph(payload, build, cutter, notes, &mut root)?;
     let mut reader = KelfReader::new();
@@ -119,11 +121,10 @@ fn hops<'m, P: Payload<'m>>(
     if !build.policy.tooling() {
         gate::cores(graphs, build.policy.lnc)?;
     }
-    let mut place = TailRef::NULL;
-    build.room::<RootRecord>(1, &mut place)?;
-    let slot = build.arena.tail_mut::<RootRecord>(place);
+    build.room::<RootRecord>(1, place)?;
+    let slot = build.arena.tail_mut::<RootRecord>(*place);
     *slot.ok_or_else(|| broken("the root record"))? = root;
-    Ok(place)
+    Ok(())
 }
 
 fn verdict(build: &Build<'_, '_>) -> Result<(), Error> {
@@ -183,14 +184,12 @@ fn graph<'m, P: Payload<'m>>(
 ) -> Result<(), Error> {
     let found = build.table.find(&[b"neff.json"]).or_else(|| build.table.find(&[b"kelp.json"]));
     let member = found.ok_or_else(|| fault(ManifestCode::GraphMissing).name(b"NEFF"))?;
-    let mut reader = GraphReader::new();
+    let mut reader = GraphReader::NEW;
     read_one(payload, build, cutter, member, &mut reader)?;
-    let graph = reader.graph;
+    let graph = &reader.graph;
     graph.check()?;
-    let List { place, count } = graph.inputs(build, notes)?;
-    (root.inputs, root.input_count) = (place, U32::new(count));
-    let List { place, count } = graph.outputs(build, notes)?;
-    (root.outputs, root.output_count) = (place, U32::new(count));
+    graph.tensors(build, Side::Inputs, notes, (&mut root.inputs, &mut root.input_count))?;
+    graph.tensors(build, Side::Outputs, notes, (&mut root.outputs, &mut root.output_count))?;
     root.graph_member = U32::new(member.id.0);
     root.kelf_nodes = U32::new(graph.kelf_nodes);
     (root.node_name, root.kelf_name) = (graph.kelf.node, graph.kelf.kelf);
