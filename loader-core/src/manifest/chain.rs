@@ -85,7 +85,7 @@ fn run_within<'m, P: Payload<'m>>(
     hops(payload, &mut build, &mut cutter, notes, place).map_err(|error| match &build.gate {
         // A fault of a later manifest was met behind the gate. An arena that is full, or a source that cannot be read,
         // says nothing about the file.
-        Some(gate) if is_of_the_file(&error) => gate.error(),
+        Some(gate) if !SMALL && is_of_the_file(&error) => gate.error(),
         _ => build.pointed(error),
     })
 }
@@ -108,14 +108,15 @@ fn hops<'m, P: Payload<'m>>(
     let mut reader = KelfReader::new();
     kelf(payload, build, cutter, notes, &mut root, &mut reader)?;
     definitions(build, &mut root, &reader)?;
-    let graphs = root.definition_count.get();
+    let graphs = u16::try_from(root.definition_count.get()).map_err(|_| broken("graphs"))?;
     named::read(payload, build, cutter, graphs)?;
     for graph in 0..graphs {
         build.subgraph = u8::try_from(graph).ok();
-        settle(build, notes, u16::try_from(graph).map_err(|_| broken("a subgraph number"))?)?;
+        settle(build, notes, graph)?;
     }
     verdict(build)?;
     build.subgraph = None;
+    let graphs = u32::from(graphs);
     link::remotes(build, graphs)?;
     build.member = Some(id(root.kelf_member.get()));
     if !build.policy.tooling() {
@@ -299,19 +300,18 @@ fn graphs(build: &mut Build<'_, '_>, reader: &KelfReader) -> Result<(), Error> {
 /// One record for each graph; E301 for those whose member is absent.
 #[inline(never)]
 fn definitions(build: &mut Build<'_, '_>, root: &mut RootRecord, reader: &KelfReader) -> Result<(), Error> {
-    let count = reader.graphs.len();
-    let length = usize::try_from(count).map_err(|_| broken("graphs"))?;
+    let count = u16::try_from(reader.graphs.len()).map_err(|_| broken("graphs"))?;
     let mut place = TailRef::NULL;
-    build.room::<DefRecord>(length, &mut place)?;
+    build.room::<DefRecord>(usize::from(count), &mut place)?;
     build.definitions = place;
-    for at in 0..count {
+    for graph in 0..count {
+        let at = u32::from(graph);
         let entry = reader.graphs.get::<GraphEntry>(build.arena.tail(), at);
         let entry = *entry.ok_or_else(|| broken("a graph"))?;
         let path = build.bytes(entry.definition);
         let dir_len = path.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
         let member = find_in(&build.table, b"", path);
         if member.is_none() {
-            let graph = u16::try_from(at).map_err(|_| broken("graphs"))?;
             let error = fault(ManifestCode::DefinitionMissing).name(path).element(at);
             build.offer(Rank::new(graph, Section::Document), error);
         }
@@ -319,7 +319,7 @@ fn definitions(build: &mut Build<'_, '_>, root: &mut RootRecord, reader: &KelfRe
         let def = build.def_mut(at).ok_or_else(|| broken("a graph"))?;
         def.name = entry.name;
         def.definition = entry.definition;
-        def.dir_len = U32::new(u32::try_from(dir_len).map_err(|_| broken("a path"))?);
+        def.dir_len = U32::new(u32::try_from(dir_len).unwrap_or(0));
         def.member = member;
         def.arch = root.arch;
         for engine in &mut def.engines {
@@ -329,6 +329,6 @@ fn definitions(build: &mut Build<'_, '_>, root: &mut RootRecord, reader: &KelfRe
         }
     }
     root.definitions = build.definitions;
-    root.definition_count = U32::new(count);
+    root.definition_count = U32::new(count.into());
     Ok(())
 }

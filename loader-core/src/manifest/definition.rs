@@ -298,13 +298,9 @@ impl<'m> Definition<'m> {
     /// [`Queue::first_instance`].
     #[must_use]
     pub fn totals(&self, source: BlockSource, instance: u32) -> Totals {
-        let count = self.instance_count();
-        let at = || {
-            let row = count.checked_mul(u32::try_from(source.slot()).ok()?)?;
-            self.tail.get::<TotalsRecord>(nth::<TotalsRecord>(self.record.totals, row.checked_add(instance)?))
-        };
-        match at() {
-            Some(record) if instance < count => Totals {
+        let place = self.totals_place(source, instance).filter(|_| instance < self.instance_count());
+        match place.and_then(|place| self.tail.get::<TotalsRecord>(place)) {
+            Some(record) => Totals {
                 blocks: record.blocks.get(),
                 transfers: record.transfers.get(),
                 accesses: record.accesses.get(),
@@ -313,8 +309,15 @@ impl<'m> Definition<'m> {
                 transposes: record.transposes.get(),
                 extra: record.extra.get(),
             },
-            _ => Totals::default(),
+            None => Totals::default(),
         }
+    }
+
+    /// Where the totals of an instance lie, in the flat numbering.
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn totals_place(&self, source: BlockSource, instance: u32) -> Option<TailRef> {
+        let row = self.instance_count().checked_mul(u32::try_from(source.slot()).ok()?)?;
+        Some(nth::<TotalsRecord>(self.record.totals, row.checked_add(instance)?))
     }
 
     /// Activation function sets of the `act` engine, in list order.

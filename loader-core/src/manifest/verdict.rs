@@ -6,6 +6,7 @@
 
 use crate::arch::Engine;
 use crate::error::{Error, Held};
+use crate::layout::SMALL;
 
 /// A place in the reference's order of reading, as one number: from the highest byte down the graph, the section, the
 /// phase within the section, the entry, block or item within the phase (four bytes), and the check within the item.
@@ -97,7 +98,8 @@ impl Verdict {
 
     pub(crate) fn error(&self) -> Option<Error> {
         let (rank, error) = self.first.as_ref()?;
-        let before = self.latent.as_ref().filter(|(latent, _)| latent < rank);
+        // Small code has no tools, and so no such faults.
+        let before = self.latent.as_ref().filter(|(latent, _)| !SMALL && latent < rank);
         Some(before.map_or(error, |(_, latent)| latent).error())
     }
 }
