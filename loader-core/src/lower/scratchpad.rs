@@ -31,9 +31,9 @@ impl Area {
     /// The area of a virtual variable: `fabric_path` where it is not the default, else `backing_buf`, else main.
     /// `None` for a fabric that names no area (`repl`).
     #[must_use]
-    pub fn of(var: &VarIn<'_>) -> Option<Self> {
+    pub fn of<'a>(var: &impl VarIn<'a>) -> Option<Self> {
         use crate::manifest::Backing as From;
-        Some(match (var.fabric, var.backing) {
+        Some(match (var.fabric(), var.backing()) {
             (Some(Fabric::Repl), _) => return None,
             (Some(Fabric::Alt), _) => Self::Alt,
             (Some(Fabric::Main) | None, Some(From::Local)) => Self::Local,
@@ -73,9 +73,9 @@ impl Area {
 }
 
 /// Area and end of a virtual variable; `None` for other classes, unknown areas and overflowing ends.
-pub(crate) fn extent(var: &VarIn<'_>) -> Option<(Area, u64)> {
-    let DetailIn::Virtual { offset } = var.detail else { return None };
-    Some((Area::of(var)?, offset.checked_add(var.size?)?))
+pub(crate) fn extent<'a>(var: &impl VarIn<'a>) -> Option<(Area, u64)> {
+    let DetailIn::Virtual { offset } = var.detail() else { return None };
+    Some((Area::of(var)?, offset.checked_add(var.size()?)?))
 }
 
 /// High-water marks of the areas of one subgraph: the largest `offset + size` of each (lowering.md §7.2).

@@ -7,7 +7,7 @@ use crate::arena::ArenaRef;
 use crate::error::{Error, LowerCode, remark};
 use crate::layout::SMALL;
 use crate::lower::dims::tail_bytes;
-use crate::lower::input::{FileIn, Input};
+use crate::lower::input::{FileIn, Input, QueueIn};
 use crate::lower::measure::{QUEUES, has_tail};
 use crate::lower::record::{BlockTail, Desc, DescFlags};
 use crate::manifest::{Block, BlockSource};
@@ -48,11 +48,11 @@ impl<I: Input> Emit<'_, '_, I> {
     /// A block that ends with a semaphore which its queue does not list. No rule forbids it.
     fn foreign_semaphore(&self, block: &Block<'_>) -> Option<Error> {
         let queue = self.subject.queue(block.queue)?;
-        let semaphore = block.semaphore.filter(|_| !queue.semaphores.is_empty())?;
-        if queue.semaphores.iter().any(|listed| listed.get() == semaphore) {
+        let semaphore = block.semaphore.filter(|_| !queue.semaphores().is_empty())?;
+        if queue.semaphores().iter().any(|listed| listed.get() == semaphore) {
             return None;
         }
-        let note = self.subject.fail(LowerCode::ForeignSemaphore).name(queue.name);
+        let note = self.subject.fail(LowerCode::ForeignSemaphore).name(queue.name());
         Some(note.numbers(u64::from(block.id), u64::from(semaphore)))
     }
 

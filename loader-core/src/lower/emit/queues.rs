@@ -60,20 +60,20 @@ impl<I: Input> Emit<'_, '_, I> {
         let mut number = 0u32;
         for queue in subject.input.queues(subject.sg) {
             let place = self.alloc::<QueueHdr>(1);
-            let mut instances = self.alloc::<ArenaRef>(u64::from(queue.instances));
+            let mut instances = self.alloc::<ArenaRef>(u64::from(queue.instances()));
             self.queue(place, &queue, number);
-            for instance in 0..queue.instances {
+            for instance in 0..queue.instances() {
                 let at = self.alloc::<RingInstHdr>(1);
                 let to = self.next::<ArenaRef>(&mut instances);
                 self.put(to, &at);
-                let name = subject.input.instance_name(subject.sg, number, instance).unwrap_or(&[]);
+                let name = queue.instance_name(instance).unwrap_or(&[]);
                 if let Some(header) = self.get_mut::<RingInstHdr>(at) {
                     header.name.set(name);
                 }
                 if let Some(slot) =
-                    names.get_mut(wide(number)).filter(|_| instance == 0 && name != queue.name)
+                    names.get_mut(wide(number)).filter(|_| instance == 0 && name != queue.name())
                 {
-                    *slot = Some(queue.name);
+                    *slot = Some(queue.name());
                 }
             }
             if let Some(to) = self.kbin.dma.get_mut(wide(number)) {
@@ -92,12 +92,13 @@ impl<I: Input> Emit<'_, '_, I> {
         self.rings();
     }
 
-    fn queue(&mut self, place: ArenaRef, queue: &QueueIn<'_>, number: u32) {
-        let note = |code| self.subject.fail(code).name(queue.name);
-        if queue.owner.is_none() {
+    fn queue(&mut self, place: ArenaRef, queue: &I::Queue<'_>, number: u32) {
+        let note = |code| self.subject.fail(code).name(queue.name());
+        if queue.owner().is_none() {
             remark(self.notes, || note(LowerCode::OwnerAssumed));
         }
-        let (listed, hardware) = (measure::wide(queue.semaphores.len()), u64::from(queue.num_queues.max(1)));
+        let (listed, hardware) =
+            (measure::wide(queue.semaphores().len()), u64::from(queue.num_queues().max(1)));
         if listed > 1 && listed != hardware {
             let note = || note(LowerCode::SemaphoreCount).numbers(listed, hardware);
             remark(self.notes, || note().element(number));
@@ -105,17 +106,17 @@ impl<I: Input> Emit<'_, '_, I> {
         // A queue without an owner was refused.
         let owner = self.subject.owner(queue).unwrap_or(EngType::NONE);
         let Some(header) = self.get_mut::<QueueHdr>(place) else { return };
-        header.ring_type = queue.ring_type;
+        header.ring_type = queue.ring_type();
         header.owner = owner;
-        header.queue_set_cnt = U32::new(queue.num_queues);
-        header.semaphore_cnt = U32::new(u32::try_from(queue.semaphores.len()).unwrap_or(u32::MAX));
-        crate::bytes::copy(&mut header.semaphores, queue.semaphores);
-        if let Some(scratch) = queue.scratch {
+        header.queue_set_cnt = U32::new(queue.num_queues());
+        header.semaphore_cnt = U32::new(u32::try_from(queue.semaphores().len()).unwrap_or(u32::MAX));
+        crate::bytes::copy(&mut header.semaphores, queue.semaphores());
+        if let Some(scratch) = queue.scratch() {
             header.dge_sb_scratch_addr = U32::new(scratch.offset);
             header.dge_sb_scratch_size = U32::new(scratch.size);
         }
         header.flags = U32::new(flags(queue));
-        header.ring_instance_count = U32::new(queue.instances);
+        header.ring_instance_count = U32::new(queue.instances());
     }
 
     /// Allocates what transfers fill, and tells every instance where its descriptors are: instance by instance
@@ -153,11 +154,11 @@ impl<I: Input> Emit<'_, '_, I> {
     }
 }
 
-fn flags(queue: &QueueIn<'_>) -> u32 {
+fn flags<'a>(queue: &impl QueueIn<'a>) -> u32 {
     let bit = |on: bool, flag: u32| if on { flag } else { 0 };
-    bit(queue.pinned, QueueHdr::PINNED)
-        | bit(queue.dge, QueueHdr::DGE)
-        | bit(queue.dynamic, QueueHdr::DYNAMIC)
+    bit(queue.pinned(), QueueHdr::PINNED)
+        | bit(queue.dge(), QueueHdr::DGE)
+        | bit(queue.dynamic(), QueueHdr::DYNAMIC)
 }
 
 fn wide(n: u32) -> usize {

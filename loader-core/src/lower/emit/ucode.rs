@@ -24,7 +24,7 @@ impl<I: Input> Emit<'_, '_, I> {
         }
         let mut rest = libs;
         for library in subject.input.libraries(subject.sg) {
-            if let Some(first) = default.filter(|first| first.name.as_bytes() < library.name) {
+            if let Some(first) = default.filter(|first| first.name.as_bytes() < library.name()) {
                 self.default_library(&mut rest, first);
                 default = None;
             }
@@ -37,9 +37,9 @@ impl<I: Input> Emit<'_, '_, I> {
         Ok(())
     }
 
-    fn library(&mut self, rest: &mut ArenaRef, library: &LibraryIn<'_>) -> Result<(), Error> {
+    fn library(&mut self, rest: &mut ArenaRef, library: &I::Library<'_>) -> Result<(), Error> {
         let subject = self.subject;
-        let functions = || subject.input.functions(subject.sg, library.index);
+        let functions = || (0..).map_while(|at| library.function(at));
         let count = wide(functions().count());
         let places = self.alloc::<UcodeFn>(count);
         let mut left = places;
@@ -47,10 +47,10 @@ impl<I: Input> Emit<'_, '_, I> {
             let codes = subject.function_bytes(&function)?;
             self.function(&mut left, function.name, codes);
         }
-        let flags = if EXT_ISA_OPCODE.contains(&library.opcode) { 0 } else { FLAGS };
-        let cpus = u8::try_from(library.total_cpus).unwrap_or(0);
+        let flags = if EXT_ISA_OPCODE.contains(&library.opcode()) { 0 } else { FLAGS };
+        let cpus = u8::try_from(library.total_cpus()).unwrap_or(0);
         let place = self.next::<UcodeLib>(rest);
-        self.record(place, library.content, flags, cpus, places);
+        self.record(place, library.content(), flags, cpus, places);
         Ok(())
     }
 

@@ -31,15 +31,15 @@ impl<I: Input> Emit<'_, '_, I> {
         self.kbin.mem_ref_set = set;
         debug_assert!(behind::<MemRefSetHdr>(set, records.len.get()) == records);
         for var in subject.input.vars(subject.sg) {
-            let place = records.at::<MemRef>(var.id);
+            let place = records.at::<MemRef>(var.id());
             let taken = |record: &MemRef| record.mr_type != MrType::INVALID;
             if !I::CHECKED && self.arena.get::<MemRef>(place).is_some_and(taken) {
                 let fault = subject.var_fault(LowerCode::DuplicateVar, &var);
-                return Err(fault.numbers(u64::from(var.id), 0));
+                return Err(fault.numbers(u64::from(var.id()), 0));
             }
             self.var(place, &var)?;
             let place = self.next::<U32>(&mut by_name);
-            self.put(place, &U32::new(var.id));
+            self.put(place, &U32::new(var.id()));
         }
         let (local, shared) = (self.counts.local_scratchpad, self.counts.shared_scratchpad);
         if let Some(header) = self.get_mut::<MemRefSetHdr>(set) {
@@ -51,29 +51,30 @@ impl<I: Input> Emit<'_, '_, I> {
     }
 
     #[inline(never)]
-    fn var(&mut self, place: ArenaRef, var: &VarIn<'_>) -> Result<(), Error> {
-        let buffer = self.constant(var);
-        self.arm(place, var);
-        let name = self.name(var.name);
+    fn var(&mut self, place: ArenaRef, var: &I::Var<'_>) -> Result<(), Error> {
+        let detail = var.detail();
+        let buffer = self.constant(var, detail);
+        self.arm(place, var, detail);
+        let name = self.name(var.name());
         let print = self.print(var)?;
         let Some(record) = self.get_mut::<MemRef>(place) else { return Ok(()) };
-        record.mr_type = MrType::new(var.class.record_type());
+        record.mr_type = MrType::new(var.class().record_type());
         record.name = name;
-        record.size = U64::new(size(var));
+        record.size = U64::new(size(var, detail));
         record.alignment = U64::new(alignment(var));
-        record.var_id = U32::new(var.id);
-        record.dtype.set(var.dtype);
-        crate::bytes::copy(&mut record.shape, var.shape);
+        record.var_id = U32::new(var.id());
+        record.dtype.set(var.dtype());
+        crate::bytes::copy(&mut record.shape, var.shape());
         record.dtensor_md = print;
         record.buffer = buffer;
         Ok(())
     }
 
-    fn constant(&mut self, var: &VarIn<'_>) -> BlobId {
-        let DetailIn::File { member, payload_offset, payload_len } = var.detail else {
+    fn constant(&mut self, var: &I::Var<'_>, detail: DetailIn) -> BlobId {
+        let DetailIn::File { member, payload_offset, payload_len } = detail else {
             return BlobId::default();
         };
-        if let Some(said) = var.size.filter(|&said| said != payload_len) {
+        if let Some(said) = var.size().filter(|&said| said != payload_len) {
             let note = || self.subject.var_fault(LowerCode::SizeMismatch, var).member(member);
             remark(self.notes, || note().numbers(payload_len, said));
         }
@@ -82,9 +83,9 @@ impl<I: Input> Emit<'_, '_, I> {
     }
 
     /// Writes the union of the record.
-    fn arm(&mut self, record: ArenaRef, var: &VarIn<'_>) {
+    fn arm(&mut self, record: ArenaRef, var: &I::Var<'_>, detail: DetailIn) {
         let at = record.off.get().saturating_add(ARM);
-        match var.detail {
+        match detail {
             DetailIn::Virtual { offset } => {
                 let arm = self.place(var, offset);
                 self.fill(at, arm.as_bytes());
@@ -95,7 +96,7 @@ impl<I: Input> Emit<'_, '_, I> {
                 self.fill(at, arm.as_bytes());
             }
             DetailIn::List { len } | DetailIn::DgeTable { len } => {
-                let arm = self.list(var.id, len);
+                let arm = self.list(var, len);
                 self.fill(at, arm.as_bytes());
             }
             DetailIn::Remote { subgraph, var_id } => {
@@ -107,25 +108,24 @@ impl<I: Input> Emit<'_, '_, I> {
         }
     }
 
-    fn place(&self, var: &VarIn<'_>, offset: u64) -> VirtualArm {
+    fn place(&self, var: &I::Var<'_>, offset: u64) -> VirtualArm {
         let area = Area::of(var).unwrap_or(Area::Main);
         let base = if area == Area::Alt { self.counts.alt_base } else { 0 };
         let offset = U64::new(offset.saturating_add(base));
         VirtualArm { offset, backing_buf: area.backing(), ..VirtualArm::default() }
     }
 
-    fn list(&mut self, var_id: u32, len: u32) -> ListArm {
-        let subject = self.subject;
+    fn list(&mut self, var: &I::Var<'_>, len: u32) -> ListArm {
         let items = self.alloc::<U32>(u64::from(len));
         let slots = self.arena.slice_mut::<U32>(items).unwrap_or(&mut []);
-        for (slot, id) in slots.iter_mut().zip(subject.input.list(subject.sg, var_id)) {
-            *slot = U32::new(id);
+        for (slot, at) in slots.iter_mut().zip(0..) {
+            *slot = U32::new(var.element(at).unwrap_or(0));
         }
         ListArm { length: items.len, items, ..ListArm::default() }
     }
 
-    fn print(&mut self, var: &VarIn<'_>) -> Result<ArenaRef, Error> {
-        let Some(print) = var.print else { return Ok(ArenaRef::NULL) };
+    fn print(&mut self, var: &I::Var<'_>) -> Result<ArenaRef, Error> {
+        let Some(print) = var.print() else { return Ok(ArenaRef::NULL) };
         if !I::CHECKED && print.prefix.len() > PREFIX_MOST {
             return Err(self.subject.var_fault(LowerCode::NameTooLong, var));
         }
@@ -140,21 +140,21 @@ impl<I: Input> Emit<'_, '_, I> {
 
 /// Bytes of a variable (lowering.md §6.1): a constant's payload, 4 per list element (O-14), 0 where the stage decides. Of a
 /// constant whose payload is short, what its entry says: placing it is then refused (staging.md T06).
-fn size(var: &VarIn<'_>) -> u64 {
-    match var.detail {
+fn size<'a>(var: &impl VarIn<'a>, detail: DetailIn) -> u64 {
+    match detail {
         DetailIn::List { len } | DetailIn::DgeTable { len } => u64::from(len).saturating_mul(4),
         DetailIn::File { payload_len, .. } => var.constant_bytes(payload_len),
         DetailIn::Remote { .. } => 0,
-        DetailIn::None if !var.class.needs_size() => 0,
-        _ => var.size.unwrap_or(0),
+        DetailIn::None if !var.class().needs_size() => 0,
+        _ => var.size().unwrap_or(0),
     }
 }
 
 /// Alignment of the classes whose record has one (lowering.md §6.1, X-20).
-fn alignment(var: &VarIn<'_>) -> u64 {
+fn alignment<'a>(var: &impl VarIn<'a>) -> u64 {
     use crate::manifest::VarClass as Class;
-    match var.class {
-        Class::Input | Class::Output | Class::TmpBuf | Class::File => u64::from(var.alignment),
+    match var.class() {
+        Class::Input | Class::Output | Class::TmpBuf | Class::File => u64::from(var.alignment()),
         _ => 0,
     }
 }

@@ -39,24 +39,24 @@ impl<'a, I: Input> Subject<'a, I> {
     }
 
     /// The queue of a block.
-    pub(crate) fn queue(&self, index: u16) -> Option<QueueIn<'a>> {
-        self.input.queue(self.sg, index)
+    pub(crate) fn queue(&self, index: u16) -> Option<I::Queue<'a>> {
+        self.input.queue(self.sg, u32::from(index))
     }
 
     /// Number of the block's instance among all instances of the subgraph.
     pub(crate) fn instance_of(&self, block: &Block<'_>) -> Result<u32, Error> {
         let fault = |code| self.fail(code).numbers(u64::from(block.id), u64::from(block.instance));
         let queue = self.queue(block.queue).ok_or_else(|| fault(LowerCode::UnknownQueue))?;
-        if !I::CHECKED && block.instance >= queue.instances {
-            return Err(fault(LowerCode::UnknownInstance).name(queue.name));
+        if !I::CHECKED && block.instance >= queue.instances() {
+            return Err(fault(LowerCode::UnknownInstance).name(queue.name()));
         }
-        Ok(queue.first_instance.saturating_add(block.instance))
+        Ok(queue.first_instance().saturating_add(block.instance))
     }
 
     fn count_block(&self, block: &Block<'_>, counts: &mut Counts) -> Result<(), Error> {
         one_more(&mut counts.blocks);
         if block.transfers == 0 {
-            let name = self.queue(block.queue).map_or(&[][..], |queue| queue.name);
+            let name = self.queue(block.queue).map_or(&[][..], |queue| queue.name());
             return Err(self.fail(LowerCode::EmptyBlock).name(name).numbers(u64::from(block.id), 0));
         }
         if !block.function_start.is_empty() {

@@ -85,15 +85,15 @@ impl<'a, I: Input> Subject<'a, I> {
         }
         let mut before = None;
         for library in self.input.libraries(self.sg) {
-            let at = |error: Error| error.element(library.index);
+            let at = |error: Error| error.element(library.index());
             let functions = self.check_library(&library, before).map_err(at)?;
-            before = Some(library.name);
-            if EXT_ISA_OPCODE.contains(&library.opcode) {
+            before = Some(library.name());
+            if EXT_ISA_OPCODE.contains(&library.opcode()) {
                 add(&mut ext_isa, functions);
             }
             add(&mut counts.functions, function_bytes(functions));
             one_more(&mut counts.libraries);
-            add(&mut counts.blobs, u64::from(library.content.len > 0));
+            add(&mut counts.blobs, u64::from(library.content().len > 0));
         }
         if ext_isa > EXT_ISA_MOST {
             return Err(self.fail(LowerCode::TooManyExtIsa).numbers(ext_isa, EXT_ISA_MOST));
@@ -101,12 +101,12 @@ impl<'a, I: Input> Subject<'a, I> {
         Ok(())
     }
 
-    fn check_library(&self, library: &LibraryIn<'a>, before: Option<&[u8]>) -> Result<u64, Error> {
+    fn check_library(&self, library: &I::Library<'a>, before: Option<&[u8]>) -> Result<u64, Error> {
         if !I::CHECKED {
             self.check_library_entry(library, before)?;
         }
         let mut functions = 0;
-        for function in self.input.functions(self.sg, library.index) {
+        for function in (0..).map_while(|at| library.function(at)) {
             one_more(&mut functions);
             self.function_bytes(&function)?;
         }
@@ -114,28 +114,28 @@ impl<'a, I: Input> Subject<'a, I> {
         Ok(functions)
     }
 
-    fn check_library_entry(&self, library: &LibraryIn<'a>, before: Option<&[u8]>) -> Result<(), Error> {
-        let fault = |code| self.fail(code).name(library.name);
+    fn check_library_entry(&self, library: &I::Library<'a>, before: Option<&[u8]>) -> Result<(), Error> {
+        let fault = |code| self.fail(code).name(library.name());
         let default = self.default_library().map(|default| default.name.as_bytes());
-        if [before, default].contains(&Some(library.name)) {
+        if [before, default].contains(&Some(library.name())) {
             return Err(fault(LowerCode::UcodeDuplicate));
         }
-        if before.is_some_and(|before| before > library.name) {
+        if before.is_some_and(|before| before > library.name()) {
             return Err(self.broken("libraries come in the order of their names"));
         }
-        if library.version.is_empty() {
+        if library.version().is_empty() {
             return Err(fault(LowerCode::UcodeVersionMissing));
         }
-        let major = library.version.split(|&byte| byte == b'.').next().unwrap_or(&[]);
+        let major = library.version().split(|&byte| byte == b'.').next().unwrap_or(&[]);
         let major = core::str::from_utf8(major).ok().and_then(|text| text.parse().ok());
         if major != Some(UCODE_MAJOR) {
             return Err(fault(LowerCode::UcodeVersion).numbers(major.unwrap_or(0), UCODE_MAJOR));
         }
-        if library.cpu_id != 0 {
-            return Err(fault(LowerCode::UcodeCpuId).numbers(u64::from(library.cpu_id), 0));
+        if library.cpu_id() != 0 {
+            return Err(fault(LowerCode::UcodeCpuId).numbers(u64::from(library.cpu_id()), 0));
         }
-        if !matches!(library.total_cpus, 0 | 1 | 8) {
-            return Err(fault(LowerCode::UcodeCpus).numbers(u64::from(library.total_cpus), 0));
+        if !matches!(library.total_cpus(), 0 | 1 | 8) {
+            return Err(fault(LowerCode::UcodeCpus).numbers(u64::from(library.total_cpus()), 0));
         }
         Ok(())
     }

@@ -39,7 +39,7 @@ impl<'a, I: Input> Subject<'a, I> {
                 self.check_var_order(&var, &mut table)?;
                 self.check_var_entry(&var)?;
             }
-            if let Some(size) = var.size.filter(|&size| size > SIZE_MOST) {
+            if let Some(size) = var.size().filter(|&size| size > SIZE_MOST) {
                 return Err(self.var_fault(LowerCode::SizeTooLarge, &var).numbers(size, SIZE_MOST));
             }
             if !I::CHECKED {
@@ -58,13 +58,13 @@ impl<'a, I: Input> Subject<'a, I> {
     }
 
     /// Names come in order, each once.
-    fn check_var_order(&self, var: &VarIn<'a>, table: &mut Vars<'a>) -> Result<(), Error> {
-        if table.before.is_some_and(|before| before >= var.name) {
+    fn check_var_order(&self, var: &I::Var<'a>, table: &mut Vars<'a>) -> Result<(), Error> {
+        if table.before.is_some_and(|before| before >= var.name()) {
             return Err(self.out_of_order(var, table.before));
         }
-        table.before = Some(var.name);
-        table.highest = var.id.max(table.highest);
-        table.outputs = table.outputs.saturating_add(u64::from(var.class == VarClass::Output));
+        table.before = Some(var.name());
+        table.highest = var.id().max(table.highest);
+        table.outputs = table.outputs.saturating_add(u64::from(var.class() == VarClass::Output));
         Ok(())
     }
 
@@ -84,40 +84,40 @@ impl<'a, I: Input> Subject<'a, I> {
         Ok(())
     }
 
-    fn out_of_order(&self, var: &VarIn<'_>, before: Option<&[u8]>) -> Error {
-        if before == Some(var.name) {
-            return self.var_fault(LowerCode::DuplicateVar, var).numbers(u64::from(var.id), 0);
+    fn out_of_order(&self, var: &I::Var<'_>, before: Option<&[u8]>) -> Error {
+        if before == Some(var.name()) {
+            return self.var_fault(LowerCode::DuplicateVar, var).numbers(u64::from(var.id()), 0);
         }
         self.broken("variables come in the order of their names")
     }
 
-    pub(crate) fn var_fault(&self, code: LowerCode, var: &VarIn<'_>) -> Error {
-        self.fail(code).name(var.name).element(var.id)
+    pub(crate) fn var_fault(&self, code: LowerCode, var: &I::Var<'_>) -> Error {
+        self.fail(code).name(var.name()).element(var.id())
     }
 
-    fn check_var_entry(&self, var: &VarIn<'_>) -> Result<(), Error> {
+    fn check_var_entry(&self, var: &I::Var<'_>) -> Result<(), Error> {
         let fault = |code| self.var_fault(code, var);
-        if var.alignment != 0 && !var.alignment.is_power_of_two() {
-            return Err(fault(LowerCode::AlignmentNotPow2).numbers(u64::from(var.alignment), 0));
+        if var.alignment() != 0 && !var.alignment().is_power_of_two() {
+            return Err(fault(LowerCode::AlignmentNotPow2).numbers(u64::from(var.alignment()), 0));
         }
-        let dtype = wide(var.dtype.len());
+        let dtype = wide(var.dtype().len());
         if dtype > DTYPE_MOST {
-            return Err(fault(LowerCode::DtypeTooLong).name(var.dtype).numbers(dtype, DTYPE_MOST));
+            return Err(fault(LowerCode::DtypeTooLong).name(var.dtype()).numbers(dtype, DTYPE_MOST));
         }
-        let rank = wide(var.shape.len());
+        let rank = wide(var.shape().len());
         if rank > SHAPE_MOST {
             return Err(fault(LowerCode::ShapeTooDeep).numbers(rank, SHAPE_MOST));
         }
-        if var.class.needs_size() && var.size.is_none() {
+        if var.class().needs_size() && var.size().is_none() {
             return Err(fault(LowerCode::MissingSize));
         }
         Ok(())
     }
 
-    fn check_detail(&self, var: &VarIn<'_>) -> Result<(), Error> {
+    fn check_detail(&self, var: &I::Var<'_>) -> Result<(), Error> {
         let fault = |code| self.var_fault(code, var);
-        let size = var.size.unwrap_or(0);
-        match var.detail {
+        let size = var.size().unwrap_or(0);
+        match var.detail() {
             DetailIn::Pointer { .. } if size != POINTER_SIZE => {
                 Err(fault(LowerCode::PointerSize).numbers(size, 8))
             }
@@ -139,17 +139,17 @@ impl<'a, I: Input> Subject<'a, I> {
         }
     }
 
-    fn check_list(&self, var: &VarIn<'_>, len: u32) -> Result<(), Error> {
+    fn check_list(&self, var: &I::Var<'_>, len: u32) -> Result<(), Error> {
         self.limit("list elements", u64::from(len), u64::from(self.limits.list_elements))?;
         let mut found = 0u32;
-        for id in self.input.list(self.sg, var.id) {
+        while let Some(id) = var.element(found) {
             found = found.saturating_add(1);
             self.check_reference(var, id)?;
         }
         if found == len { Ok(()) } else { Err(self.broken("a list differs from its length")) }
     }
 
-    fn check_reference(&self, var: &VarIn<'_>, id: u32) -> Result<(), Error> {
+    fn check_reference(&self, var: &I::Var<'_>, id: u32) -> Result<(), Error> {
         let count = self.input.var_count(self.sg);
         if id >= count {
             let fault = self.var_fault(LowerCode::BadVarReference, var);
@@ -159,23 +159,23 @@ impl<'a, I: Input> Subject<'a, I> {
     }
 
     /// A virtual variable lies in an area that is placed.
-    fn check_area(&self, var: &VarIn<'_>) -> Result<(), Error> {
+    fn check_area(&self, var: &I::Var<'_>) -> Result<(), Error> {
         let placed = match Area::of(var) {
             Some(Area::Alt) => self.policy.append_alt_area(),
             Some(_) => true,
             None => false,
         };
-        if matches!(var.detail, DetailIn::Virtual { .. }) && !placed {
+        if matches!(var.detail(), DetailIn::Virtual { .. }) && !placed {
             return Err(self.var_fault(LowerCode::UnsupportedArea, var).name2(area_name(var).as_bytes()));
         }
         Ok(())
     }
 
-    fn count_var(&self, var: &VarIn<'_>, counts: &mut Counts) {
+    fn count_var(&self, var: &I::Var<'_>, counts: &mut Counts) {
         one_more(&mut counts.vars);
-        add(&mut counts.names, wide(var.name.len()).saturating_add(1));
-        add(&mut counts.prints, u64::from(var.print.is_some()));
-        match var.detail {
+        add(&mut counts.names, wide(var.name().len()).saturating_add(1));
+        add(&mut counts.prints, u64::from(var.print().is_some()));
+        match var.detail() {
             DetailIn::List { len } | DetailIn::DgeTable { len } => {
                 add(&mut counts.lists, array_bytes(u64::from(len)))
             }
@@ -219,8 +219,8 @@ impl<'a, I: Input> Subject<'a, I> {
 }
 
 /// The words of the entry that name its area.
-fn area_name(var: &VarIn<'_>) -> &'static str {
-    match (var.fabric, var.backing) {
+fn area_name<'a>(var: &impl VarIn<'a>) -> &'static str {
+    match (var.fabric(), var.backing()) {
         (Some(fabric), _) => fabric.name(),
         (None, Some(backing)) => backing.name(),
         (None, None) => "main",
