@@ -14,7 +14,7 @@ mod steps;
 
 pub use manifest::{ManifestInput, PayloadTransfers};
 
-use super::record::{ActProfile, CarveoutType, EngType, RingType};
+use super::record::{ActProfile, Blob, CarveoutType, EngType, RingType};
 use crate::arch::Engine;
 use crate::error::{Error, Notes};
 use crate::manifest::{
@@ -53,6 +53,11 @@ pub struct BlobIn {
     pub len: u64,
 }
 
+impl BlobIn {
+    /// No bytes of no member.
+    pub(crate) const NONE: Self = Self { member: MemberId(Blob::NOT_A_MEMBER), len: 0 };
+}
+
 /// One variable, read where it lies.
 pub trait VarIn<'a> {
     /// Its id.
@@ -79,12 +84,6 @@ pub trait VarIn<'a> {
     fn detail(&self) -> DetailIn;
     /// Variable id number `at` of a list or `dge-table`.
     fn element(&self, at: u32) -> Option<u32>;
-
-    /// Bytes that a constant needs: its payload's, or what its entry says if that is more. Placing a constant whose
-    /// payload is short is refused (staging.md §8.2, T06), so the shortage must still be seen there.
-    fn constant_bytes(&self, payload_len: u64) -> u64 {
-        self.size().map_or(payload_len, |said| said.max(payload_len))
-    }
 }
 
 /// What only one class of variables has.

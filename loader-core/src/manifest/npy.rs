@@ -44,7 +44,7 @@ impl NpyHead {
             () => return Ok(offset),
         };
         let error = fault(ManifestCode::NumpyHeader).name(name).numbers(u64::from(magic), size);
-        Err(error.edit(|at| at.name2 = found))
+        Err(error.named2(&found))
     }
 }
 
