@@ -293,6 +293,15 @@ impl Error {
         self.kept.numbers() == code.into().numbers()
     }
 
+    /// Whether an arena ran out, in whatever stage.
+    #[must_use]
+    pub fn is_arena_full(&self) -> bool {
+        self.is(ContainerCode::ArenaFull)
+            || self.is(ManifestCode::ArenaFull)
+            || self.is(LowerCode::ArenaFull)
+            || self.is(StageCode::ArenaFull)
+    }
+
     /// The same refusal, said by another stage.
     #[must_use]
     pub const fn of_stage(self, stage: Stage) -> Self {

@@ -12,7 +12,7 @@ use crate::source::MemberId;
 use core::num::NonZeroU32;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use zerocopy::little_endian::{U32, U64};
-use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned, transmute};
 
 /// How many places are kept: between an error's making and its report few others are made. It divides 256, the
 /// number of tickets.
@@ -147,19 +147,20 @@ impl Kept {
         Whole { kept: self, place: self.place() }
     }
 
-    fn slot(self) -> impl Iterator<Item = &'static AtomicU32> {
+    fn slot(self) -> Option<&'static [AtomicU32; WORDS]> {
         let [ticket, ..] = self.bytes();
-        SHELF.get(usize::from(ticket) % SLOTS).into_iter().flatten()
+        SHELF.get(usize::from(ticket) % SLOTS)
     }
 
     /// A copy of the place; nowhere, if it was given out again.
     #[inline(never)]
     fn place(self) -> Record {
-        let ([ticket, ..], mut place) = (self.bytes(), Record::new_zeroed());
-        let words = <[U32; WORDS]>::mut_from_bytes(place.as_mut_bytes()).into_iter().flatten();
-        for (word, kept) in words.zip(self.slot()) {
+        let ([ticket, ..], mut words) = (self.bytes(), [U32::ZERO; WORDS]);
+        let Some(slot) = self.slot() else { return transmute!(words) };
+        for (word, kept) in words.iter_mut().zip(slot) {
             word.set(kept.load(Ordering::Relaxed));
         }
+        let place: Record = transmute!(words);
         if place.ticket == ticket && ticket != 0 { place } else { Record::new_zeroed() }
     }
 
@@ -174,9 +175,10 @@ impl Kept {
         }
         place.ticket = ticket;
         let kept = Self::of([ticket, row, layer, stage]);
-        let words = <[U32; WORDS]>::ref_from_bytes(place.as_bytes()).into_iter().flatten();
-        for (word, slot) in words.zip(kept.slot()) {
-            slot.store(word.get(), Ordering::Relaxed);
+        let words: [U32; WORDS] = transmute!(place);
+        let Some(slot) = kept.slot() else { return kept };
+        for (word, to) in words.iter().zip(slot) {
+            to.store(word.get(), Ordering::Relaxed);
         }
         kept
     }
