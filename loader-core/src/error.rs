@@ -410,7 +410,7 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub fn name2(self, name: &[u8]) -> Self {
-        self.named2(&Name::new(name))
+        Self { kept: self.kept.named2(&Name::new(name)) }
     }
 
     /// The same with a number of the place.
@@ -452,12 +452,6 @@ impl Error {
     #[cold]
     pub(crate) fn named(self, name: &Name<32>) -> Self {
         Self { kept: self.kept.named(name) }
-    }
-
-    /// Sets the second name.
-    #[cold]
-    pub(crate) fn named2(self, name: &Name<16>) -> Self {
-        Self { kept: self.kept.named2(name) }
     }
 
     /// The place.

@@ -55,7 +55,7 @@ pub struct BlobIn {
 
 impl BlobIn {
     /// No bytes of no member.
-    pub(crate) const NONE: Self = Self { member: MemberId(Blob::NOT_A_MEMBER), len: 0 };
+    pub const NONE: Self = Self { member: MemberId(Blob::NOT_A_MEMBER), len: 0 };
 }
 
 /// One variable, read where it lies.
@@ -129,13 +129,19 @@ pub enum DetailIn {
     },
 }
 
-/// The four DVE slots; `None` where the file names no table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The four DVE slots; [`BlobIn::NONE`] where the file names no table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DveIn {
     /// Opcode table, fast control table, slow control table, datapath table: the order of their record.
-    pub tables: [Option<BlobIn>; 4],
+    pub tables: [BlobIn; 4],
     /// A `control_table` that has no slot of its own on this architecture.
     pub unplaced_control: bool,
+}
+
+impl Default for DveIn {
+    fn default() -> Self {
+        Self { tables: [BlobIn::NONE; 4], unplaced_control: false }
+    }
 }
 
 /// One queue, read where it lies.
@@ -225,6 +231,12 @@ pub trait LibraryIn<'a> {
     fn index(&self) -> u32;
     /// Function number `at`.
     fn function(&self, at: u32) -> Option<FunctionIn<'a>>;
+
+    /// Number of functions.
+    fn functions(&self) -> u32 {
+        let more = (0..).map_while(|at| self.function(at));
+        u32::try_from(more.count()).unwrap_or(u32::MAX)
+    }
 }
 
 /// One function of a library.
@@ -342,6 +354,11 @@ pub trait Input {
 
     /// Functions that `ext_isa_ucode_lib_def` picks from the default library.
     fn ext_isa(&self, sg: u32) -> impl Iterator<Item = FunctionIn<'_>>;
+
+    /// How many these are.
+    fn ext_isa_count(&self, sg: u32) -> u32 {
+        u32::try_from(self.ext_isa(sg).count()).unwrap_or(u32::MAX)
+    }
 }
 
 /// Receives blocks, and profiles of activation functions.

@@ -61,17 +61,6 @@ impl<T: Copy> Slot<T> {
         }
     }
 
-    pub(crate) fn get(self) -> Option<T> {
-        match self {
-            Self::Got(value) => Some(value),
-            Self::Absent | Self::Wrong => None,
-        }
-    }
-
-    pub(crate) const fn is_wrong(&self) -> bool {
-        matches!(self, Self::Wrong)
-    }
-
     pub(crate) const fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
     }
@@ -106,11 +95,12 @@ pub(crate) enum Number {
     I64,
 }
 
-/// Reads an array of numbers to slots of their size, least byte first, as many as there is room for; tells how many
-/// there are.
+/// Reads an array of numbers to slots of their size, least byte first, as many as there is room for; slots beyond the
+/// last number are 0. Tells how many numbers there are.
 #[inline(never)]
 pub(crate) fn numbers(value: Element<'_>, of: Number, mut out: &mut [u8]) -> Option<u32> {
     let mut count = 0u32;
+    out.fill(0);
     for item in value.as_integers()? {
         let number = match of {
             Number::U32 => item?.u64().filter(|number| u32::try_from(*number).is_ok())?,

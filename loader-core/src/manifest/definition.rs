@@ -14,7 +14,7 @@ use super::engine::{ActSet, DveTables, EngineFile, Function, Library, member};
 use super::queue::Queue;
 use super::record::{
     ActSetRecord, BlockRecord, CarveoutRecord, DefRecord, EngineRecord, InstanceRecord, LibraryRecord,
-    QueueRecord, Text, TotalsRecord, VarRecord, def_flag, nth, wide,
+    QueueRecord, Text, TotalsRecord, VarRecord, def_flag, engine_flag, nth, wide,
 };
 use super::sort::{index, search};
 use super::variable::Variable;
@@ -298,13 +298,9 @@ impl<'m> Definition<'m> {
     /// [`Queue::first_instance`].
     #[must_use]
     pub fn totals(&self, source: BlockSource, instance: u32) -> Totals {
-        let count = self.instance_count();
-        let at = || {
-            let row = count.checked_mul(u32::try_from(source.slot()).ok()?)?;
-            self.tail.get::<TotalsRecord>(nth::<TotalsRecord>(self.record.totals, row.checked_add(instance)?))
-        };
-        match at() {
-            Some(record) if instance < count => Totals {
+        let place = self.totals_place(source, instance).filter(|_| instance < self.instance_count());
+        match place.and_then(|place| self.tail.get::<TotalsRecord>(place)) {
+            Some(record) => Totals {
                 blocks: record.blocks.get(),
                 transfers: record.transfers.get(),
                 accesses: record.accesses.get(),
@@ -313,8 +309,15 @@ impl<'m> Definition<'m> {
                 transposes: record.transposes.get(),
                 extra: record.extra.get(),
             },
-            _ => Totals::default(),
+            None => Totals::default(),
         }
+    }
+
+    /// Where the totals of an instance lie, in the flat numbering.
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn totals_place(&self, source: BlockSource, instance: u32) -> Option<TailRef> {
+        let row = self.instance_count().checked_mul(u32::try_from(source.slot()).ok()?)?;
+        Some(nth::<TotalsRecord>(self.record.totals, row.checked_add(instance)?))
     }
 
     /// Activation function sets of the `act` engine, in list order.
@@ -336,6 +339,12 @@ impl<'m> Definition<'m> {
     #[must_use]
     pub fn dve_tables(&self) -> Option<DveTables> {
         DveTables::new(self.engine_record(BlockSource::Engine(Engine::Dve)))
+    }
+
+    /// Members of the DVE tables, in the order of [`DveTables`]; 4294967295 for none.
+    pub(crate) fn dve_members(&self) -> Option<[U32; 5]> {
+        let record = self.engine_record(BlockSource::Engine(Engine::Dve));
+        (record.flags & engine_flag::DVE != 0).then_some(record.dve)
     }
 
     /// `replica_groups`; `None` if the key is absent.

@@ -15,7 +15,7 @@ use zerocopy::FromZeros;
 use zerocopy::little_endian::{U32, U64};
 
 /// Enters the members that one hop reads.
-type List = fn(&mut Build<'_, '_>, &mut Wants, u32) -> Result<(), Error>;
+type List = fn(&mut Build<'_, '_>, &mut Wants, u16) -> Result<(), Error>;
 
 /// What is read after the KELF, hop by hop: every `def.json` (§6), what the definitions name (§11, §13, §15), and
 /// rosters of another name.
@@ -27,7 +27,7 @@ pub(super) fn read<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
     cutter: &mut Cutter<'_>,
-    graphs: u32,
+    graphs: u16,
 ) -> Result<(), Error> {
     for list in HOPS {
         let mark = build.arena.mark();
@@ -42,10 +42,9 @@ pub(super) fn read<'m, P: Payload<'m>>(
 
 /// Not inlined, as the other lists: a definition's record is large, and is gone when the reading begins.
 #[inline(never)]
-fn list_definitions(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u32) -> Result<(), Error> {
+fn list_definitions(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u16) -> Result<(), Error> {
     for graph in 0..graphs {
-        let member = build.def(graph).ok_or_else(|| broken("a definition"))?.member.get();
-        let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
+        let member = build.def(graph.into()).ok_or_else(|| broken("a definition"))?.member.get();
         if member != NONE {
             wants.push(build, Want::new(member, graph, kind::DEFINITION, 0, 0))?;
         }
@@ -54,13 +53,12 @@ fn list_definitions(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u32) -
 }
 
 #[inline(never)]
-fn list_files(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u32) -> Result<(), Error> {
+fn list_files(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u16) -> Result<(), Error> {
     for graph in 0..graphs {
         let mut copy = DefRecord::new_zeroed();
-        copy.clone_from(build.def(graph).ok_or_else(|| broken("a definition"))?);
+        copy.clone_from(build.def(graph.into()).ok_or_else(|| broken("a definition"))?);
         let def = &copy;
         build.subgraph = u8::try_from(graph).ok();
-        let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
         if build.verdict.settled_before(Rank::new(graph, Section::Document)) {
             break;
         }
@@ -145,14 +143,13 @@ fn engines(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefRe
 const ROSTER: &[u8] = b"act_info.json";
 
 #[inline(never)]
-fn list_rosters(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u32) -> Result<(), Error> {
+fn list_rosters(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u16) -> Result<(), Error> {
     for graph in 0..graphs {
-        let def = build.def(graph).ok_or_else(|| broken("a definition"))?;
+        let def = build.def(graph.into()).ok_or_else(|| broken("a definition"))?;
         let dir = def.dir();
         let name = def.engines.get(Engine::Act.index()).map_or(Text::EMPTY, |act| act.act_info);
         let usual = build.bytes(name) == ROSTER;
         let member = build.find(dir, name).filter(|_| name.len.get() > 0 && !usual);
-        let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
         if let Some(member) = member {
             wants.push(build, Want::new(member.id.0, graph, kind::ACT_INFO, 0, 0))?;
         }

@@ -101,18 +101,18 @@ impl Wants {
         build.arena.slice::<Want>(self.place).unwrap_or(&[])
     }
 
-    fn get(&self, build: &Build<'_, '_>, at: usize) -> Option<Want> {
-        self.all(build).get(at).copied()
+    fn get<'x>(&self, build: &'x Build<'_, '_>, at: usize) -> Option<&'x Want> {
+        self.all(build).get(at)
     }
 
     /// The first reading of that member that is due.
     fn due(&self, build: &Build<'_, '_>, member: MemberId) -> Option<usize> {
         let all = self.all(build);
         let from = all.partition_point(|want| want.member.get() < member.0);
-        let same = all.get(from..)?.iter().take_while(|want| want.member.get() == member.0);
-        let at = same.take_while(|want| want.done.get() != 0).count();
-        let at = from.checked_add(at)?;
-        all.get(at).filter(|want| want.member.get() == member.0).map(|_| at)
+        let rest = all.get(from..)?;
+        let at = rest.iter().position(|want| want.done.get() == 0 || want.member.get() != member.0)?;
+        rest.get(at).filter(|want| want.member.get() == member.0)?;
+        from.checked_add(at)
     }
 
     fn done(&self, build: &mut Build<'_, '_>, at: usize) {
@@ -122,8 +122,9 @@ impl Wants {
         }
     }
 
-    fn left(&self, build: &Build<'_, '_>) -> bool {
-        self.all(build).iter().any(|want| want.done.get() == 0)
+    /// How many readings are due.
+    fn left(&self, build: &Build<'_, '_>) -> usize {
+        self.all(build).iter().filter(|want| want.done.get() == 0).count()
     }
 }
 
@@ -215,10 +216,11 @@ pub(super) fn read<'m, P: Payload<'m>>(
         hop.data(member, 0, bytes)?;
         hop.end(member)?;
     }
-    while wants.left(hop.build) {
-        let before = wants.all(hop.build).iter().filter(|want| want.done.get() == 0).count();
+    let mut left = wants.left(hop.build);
+    while left > 0 {
         payload.visit_any(&mut hop)?;
-        if wants.all(hop.build).iter().filter(|want| want.done.get() == 0).count() == before {
+        let before = core::mem::replace(&mut left, wants.left(hop.build));
+        if left == before {
             return Err(broken("a member was not visited"));
         }
     }
@@ -229,7 +231,7 @@ impl Hop<'_, '_, '_, '_> {
     /// A reading begins. What can no longer change the verdict is not read.
     #[inline(never)]
     fn open(&mut self, at: usize) -> Result<(), Error> {
-        let want = self.wants.get(self.build, at).ok_or_else(|| broken("a want"))?;
+        let want = *self.wants.get(self.build, at).ok_or_else(|| broken("a want"))?;
         let graph = want.graph.get();
         self.at = at;
         self.doc.clear();
@@ -263,7 +265,7 @@ impl Hop<'_, '_, '_, '_> {
     fn outcome(&mut self, result: Result<(), Error>) -> Result<(), Error> {
         match result {
             Err(error) if is_json_fault(&error) => {
-                let want = self.wants.get(self.build, self.at).ok_or_else(|| broken("a want"))?;
+                let want = *self.wants.get(self.build, self.at).ok_or_else(|| broken("a want"))?;
                 if want.kind != kind::ACT_INFO {
                     self.build.offer(want.rank(), error);
                 }
@@ -310,11 +312,11 @@ impl Hop<'_, '_, '_, '_> {
     /// Gives the payload window to every variable that names this member.
     #[inline(never)]
     fn finish_npy(&mut self, head: NpyHead) -> Result<(), Error> {
-        let want = self.wants.get(self.build, self.at).ok_or_else(|| broken("a want"))?;
+        let want = *self.wants.get(self.build, self.at).ok_or_else(|| broken("a want"))?;
         let member = self.build.table.get(id(want.member.get())).ok_or_else(|| broken("a member"))?;
         let window = head.payload(member.size, member.name);
         let mut at = self.at;
-        while let Some(next) = self.wants.get(self.build, at) {
+        while let Some(&next) = self.wants.get(self.build, at) {
             if next.member != want.member || next.kind != kind::NPY {
                 break;
             }

@@ -50,14 +50,12 @@ pub(in crate::lower) fn scratch_bytes(subgraphs: u32, instances: u64) -> u64 {
 }
 
 impl Cursor {
-    /// The cursor behind everything that `totals` counts; saturating, which no real arena reaches.
-    fn behind(self, totals: &Totals) -> Self {
-        let add = |at: U32, more: u32| U32::new(at.get().saturating_add(more));
-        Self {
-            desc: add(self.desc, totals.transfers),
-            ap: add(self.ap, totals.accesses),
-            dim: add(self.dim, totals.dims),
-            extra: add(self.extra, totals.extra),
+    /// Goes behind everything that `totals` counts; saturating, which no real arena reaches.
+    fn pass(&mut self, totals: &Totals) {
+        let Self { desc, ap, dim, extra } = self;
+        let counts = [totals.transfers, totals.accesses, totals.dims, totals.extra];
+        for (at, more) in [desc, ap, dim, extra].into_iter().zip(counts) {
+            at.set(at.get().saturating_add(more));
         }
     }
 }
@@ -133,14 +131,14 @@ impl Scratch {
 pub(super) fn parts<I: Input>(
     subject: &Subject<'_, I>,
     instances: u32,
-    each: &mut dyn FnMut(usize, Cursor, Cursor),
+    each: &mut dyn FnMut(usize, &Cursor, &Cursor),
 ) {
-    let mut next = Cursor::default();
+    let mut end = Cursor::default();
     for instance in 0..instances {
         for source in BlockSource::ALL {
-            let end = next.behind(&subject.input.totals(subject.sg, source, instance));
-            each(part(source, instance, instances), next, end);
-            next = end;
+            let start = end;
+            end.pass(&subject.input.totals(subject.sg, source, instance));
+            each(part(source, instance, instances), &start, &end);
         }
     }
 }
@@ -157,9 +155,9 @@ impl<I: Input> Emit<'_, '_, I> {
         let cursors = self.lane.cursors(self.arena).unwrap_or(&mut []);
         let (mut all, lost) = (Cursor::default(), &mut self.lost);
         parts(&self.subject, self.found.instances, &mut |part, start, end| {
-            all = end;
+            all = *end;
             match cursors.get_mut(part) {
-                Some(cursor) => *cursor = start,
+                Some(cursor) => *cursor = *start,
                 None => *lost = true,
             }
         });

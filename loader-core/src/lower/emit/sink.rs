@@ -55,7 +55,7 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
             let lane = self.scratch.lane(self.arena, sg);
             let cursors = lane.cursors(self.arena).unwrap_or(&mut []);
             parts(&self.subject, lane.instances(), &mut |part, _, end| {
-                filled &= cursors.get(part).is_some_and(|cursor| *cursor == end);
+                filled &= cursors.get(part).is_some_and(|cursor| cursor == end);
             });
         }
         if filled { Ok(()) } else { Err(self.subject.broken("transfers differ from their totals")) }

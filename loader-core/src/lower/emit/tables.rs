@@ -64,7 +64,6 @@ impl<I: Input> Emit<'_, '_, I> {
         self.kbin.dve_config = place;
         let mut rest = place.off.get();
         for table in dve.tables {
-            let table = table.unwrap_or(BlobIn::NONE);
             let id = self.blob(BlobKind::DVE, table, 0);
             self.fill(rest, id.as_bytes());
             self.fill(rest.saturating_add(DVE_SIZE), U64::new(table.len).as_bytes());

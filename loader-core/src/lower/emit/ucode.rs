@@ -23,7 +23,7 @@ impl<I: Input> Emit<'_, '_, I> {
         if default.is_none() && subgraph.has_ext_isa {
             remark(self.notes, || subject.fail(LowerCode::NoDefaultLibrary));
         }
-        let mut ext_isa = count(subject.input.ext_isa(subject.sg));
+        let mut ext_isa = subject.input.ext_isa_count(subject.sg);
         let mut before = None;
         for library in subject.input.libraries(subject.sg) {
             let at = |error: Error| error.element(library.index());
@@ -53,10 +53,10 @@ impl<I: Input> Emit<'_, '_, I> {
 
     fn library(&mut self, library: &I::Library<'_>) -> Result<u32, Error> {
         let subject = self.subject;
-        let functions = || (0..).map_while(|at| library.function(at));
-        let count = count(functions());
+        let count = library.functions();
         let places = self.alloc::<UcodeFn>(count);
-        for (index, function) in (0..).zip(functions()) {
+        for index in 0..count {
+            let Some(function) = library.function(index) else { break };
             subject.check_function(&function)?;
             let [opcode, ..] = function.opcode.to_le_bytes();
             let [sub_opcode, ..] = function.sub_opcode.to_le_bytes();

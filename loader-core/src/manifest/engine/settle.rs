@@ -5,7 +5,7 @@ use super::super::record::{ActInfoRecord, ActSetRecord, DefRecord, EngineRecord,
 use super::super::verdict::{Rank, Section};
 use crate::arch::Engine;
 use crate::container::Member;
-use crate::error::{Error, ManifestCode, Notes, Stage};
+use crate::error::{Error, ManifestCode, Notes, Stage, remark};
 use zerocopy::FromZeros;
 use zerocopy::little_endian::{U32, U64};
 
@@ -47,9 +47,9 @@ fn blob(
     if !named || record.instr.len.get() == 0 {
         record.flags |= engine_flag::PLACEHOLDER;
         record.instr = Text::EMPTY;
-        let note = Error::new(Stage::Manifest, ManifestCode::EnginePlaceholder);
-        let note = note.name(engine.key().as_bytes()).name2(build.bytes(def.name));
-        notes.note(build.placed(note));
+        let note = || Error::new(Stage::Manifest, ManifestCode::EnginePlaceholder);
+        let note = || note().name(engine.key().as_bytes()).name2(build.bytes(def.name));
+        remark(notes, || build.placed(note()));
         return;
     }
     match build.find(def.dir(), record.instr) {
@@ -82,9 +82,10 @@ fn act_sets(
         let info = (0..infos.len()).find(|&at| infos.name::<ActInfoRecord>(tail, at) == name);
         let none = ActInfoRecord::new_zeroed();
         let info = info.and_then(|at| infos.get::<ActInfoRecord>(tail, at)).unwrap_or(&none);
-        set.bkt = member(build, def, info.bkt, name, b"_bkt.bin");
-        set.ctrl = member(build, def, info.ctrl, name, b"_ctrl.bin");
-        set.profile = member(build, def, info.profile, name, b".json");
+        let files = Files { build, dir: def.dir(), set: name };
+        set.bkt = files.member(info.bkt, b"_bkt.bin");
+        set.ctrl = files.member(info.ctrl, b"_ctrl.bin");
+        set.profile = files.member(info.profile, b".json");
         if set.bkt == NONE || set.ctrl == NONE {
             let error = fault(ManifestCode::EngineTable).name(name).name2(b"act").element(at);
             build.offer(rank.item(at, 0), error);
@@ -95,15 +96,25 @@ fn act_sets(
     Ok(())
 }
 
-/// The member that the roster names, else the one that the set's own name and `ending` make.
-#[inline(never)]
-fn member(build: &Build<'_, '_>, def: &DefRecord, named: Text, set: &[u8], ending: &[u8]) -> U32 {
-    let member = if named.len.get() > 0 {
-        build.find(def.dir(), named)
-    } else {
-        let dir = build.bytes(def.dir());
-        let slash: &[u8] = if dir.is_empty() { b"" } else { b"/" };
-        build.table.find(&[dir, slash, set, ending])
-    };
-    U32::new(number(member))
+/// Where the files of one set are.
+struct Files<'x, 'a, 'm> {
+    build: &'x Build<'a, 'm>,
+    dir: Text,
+    /// The set's name.
+    set: &'x [u8],
+}
+
+impl Files<'_, '_, '_> {
+    /// The member that the roster names, else the one that the set's own name and `ending` make.
+    #[inline(never)]
+    fn member(&self, named: Text, ending: &[u8]) -> U32 {
+        let member = if named.len.get() > 0 {
+            self.build.find(self.dir, named)
+        } else {
+            let dir = self.build.bytes(self.dir);
+            let slash: &[u8] = if dir.is_empty() { b"" } else { b"/" };
+            self.build.table.find(&[dir, slash, self.set, ending])
+        };
+        U32::new(number(member))
+    }
 }
