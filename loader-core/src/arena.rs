@@ -100,6 +100,11 @@ impl<'m> Arena<'m> {
         Ok((head, Self { mem, before: head_used, after: 0, head: 0, tail: 0, peak: head_used }))
     }
 
+    /// An arena of no bytes, in which nothing has a place.
+    pub(crate) fn nothing() -> Self {
+        Self { mem: &mut [], before: 0, after: 0, head: 0, tail: 0, peak: 0 }
+    }
+
     /// Bytes between head and tail.
     #[must_use]
     pub fn available(&self) -> usize {
@@ -206,7 +211,7 @@ impl<'m> Arena<'m> {
     /// [`ArenaFull`]; nothing is taken then.
     pub fn alloc_bytes(&mut self, bytes: &[u8]) -> Result<ArenaRef, ArenaFull> {
         let place = self.alloc::<u8>(bytes.len())?;
-        if let Some(slot) = self.slice_mut::<u8>(place) {
+        if let Some(slot) = self.octets_mut(place) {
             crate::bytes::copy(slot, bytes);
         }
         Ok(place)
@@ -239,7 +244,7 @@ impl<'m> Arena<'m> {
     /// [`ArenaFull`]; nothing is taken then.
     pub fn alloc_tail_bytes(&mut self, bytes: &[u8]) -> Result<TailRef, ArenaFull> {
         let place = self.alloc_tail::<u8>(bytes.len())?;
-        if let Some(slot) = self.tail_slice_mut::<u8>(place, bytes.len()) {
+        if let Some(slot) = self.tail_octets_mut(place, bytes.len()) {
             crate::bytes::copy(slot, bytes);
         }
         Ok(place)
@@ -308,6 +313,21 @@ impl<'m> Arena<'m> {
     #[must_use]
     pub fn slice<T: Record>(&self, place: ArenaRef) -> Option<&[T]> {
         <[T]>::ref_from_bytes(self.bytes(place, size_of::<T>())?).ok()
+    }
+
+    /// Unsealed bytes of the head; none for null.
+    pub(crate) fn octets(&self, place: ArenaRef) -> Option<&[u8]> {
+        self.bytes(place, 1)
+    }
+
+    /// Unsealed bytes of the head, to write; none for null.
+    pub(crate) fn octets_mut(&mut self, place: ArenaRef) -> Option<&mut [u8]> {
+        self.bytes_mut(place, 1)
+    }
+
+    /// Unsealed bytes of the tail, to write.
+    pub(crate) fn tail_octets_mut(&mut self, place: TailRef, count: usize) -> Option<&mut [u8]> {
+        self.tail_bytes_mut(place, 1, count)
     }
 
     /// Where records of `size` bytes lie; one copy for all types of records.

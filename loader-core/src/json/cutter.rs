@@ -172,7 +172,7 @@ impl<'b> Cutter<'b> {
     }
 
     fn placed(&self, error: Error) -> Error {
-        error.edit(|at| at.member = at.member.or(self.member))
+        error.member_or(self.member)
     }
 
     /// `start..at` is the part of `bytes` that belongs to the key or value being gathered.
@@ -466,7 +466,7 @@ impl<'b> Cutter<'b> {
 fn unique(element: Element<'_>) -> Result<(), Error> {
     let Some((key, offset)) = element.repeated_key() else { return Ok(()) };
     let error = Error::new(Stage::Manifest, ManifestCode::JsonDuplicateKey).offset(offset);
-    Err(error.edit(|at| at.name = key.bytes().collect()))
+    Err(error.named(&key.bytes().collect()))
 }
 
 /// Refuses a key or value that is longer than the room for it.

@@ -14,7 +14,7 @@ mod steps;
 
 pub use manifest::{ManifestInput, PayloadTransfers};
 
-use super::record::{ActProfile, CarveoutType, EngType, RingType};
+use super::record::{ActProfile, Blob, CarveoutType, EngType, RingType};
 use crate::arch::Engine;
 use crate::error::{Error, Notes};
 use crate::manifest::{
@@ -53,6 +53,11 @@ pub struct BlobIn {
     pub len: u64,
 }
 
+impl BlobIn {
+    /// No bytes of no member.
+    pub const NONE: Self = Self { member: MemberId(Blob::NOT_A_MEMBER), len: 0 };
+}
+
 /// One variable, read where it lies.
 pub trait VarIn<'a> {
     /// Its id.
@@ -79,12 +84,6 @@ pub trait VarIn<'a> {
     fn detail(&self) -> DetailIn;
     /// Variable id number `at` of a list or `dge-table`.
     fn element(&self, at: u32) -> Option<u32>;
-
-    /// Bytes that a constant needs: its payload's, or what its entry says if that is more. Placing a constant whose
-    /// payload is short is refused (staging.md §8.2, T06), so the shortage must still be seen there.
-    fn constant_bytes(&self, payload_len: u64) -> u64 {
-        self.size().map_or(payload_len, |said| said.max(payload_len))
-    }
 }
 
 /// What only one class of variables has.
@@ -130,13 +129,19 @@ pub enum DetailIn {
     },
 }
 
-/// The four DVE slots; `None` where the file names no table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The four DVE slots; [`BlobIn::NONE`] where the file names no table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DveIn {
     /// Opcode table, fast control table, slow control table, datapath table: the order of their record.
-    pub tables: [Option<BlobIn>; 4],
+    pub tables: [BlobIn; 4],
     /// A `control_table` that has no slot of its own on this architecture.
     pub unplaced_control: bool,
+}
+
+impl Default for DveIn {
+    fn default() -> Self {
+        Self { tables: [BlobIn::NONE; 4], unplaced_control: false }
+    }
 }
 
 /// One queue, read where it lies.
@@ -226,6 +231,12 @@ pub trait LibraryIn<'a> {
     fn index(&self) -> u32;
     /// Function number `at`.
     fn function(&self, at: u32) -> Option<FunctionIn<'a>>;
+
+    /// Number of functions.
+    fn functions(&self) -> u32 {
+        let more = (0..).map_while(|at| self.function(at));
+        u32::try_from(more.count()).unwrap_or(u32::MAX)
+    }
 }
 
 /// One function of a library.
@@ -343,6 +354,11 @@ pub trait Input {
 
     /// Functions that `ext_isa_ucode_lib_def` picks from the default library.
     fn ext_isa(&self, sg: u32) -> impl Iterator<Item = FunctionIn<'_>>;
+
+    /// How many these are.
+    fn ext_isa_count(&self, sg: u32) -> u32 {
+        u32::try_from(self.ext_isa(sg).count()).unwrap_or(u32::MAX)
+    }
 }
 
 /// Receives blocks, and profiles of activation functions.

@@ -173,7 +173,7 @@ impl<'m> Build<'_, 'm> {
         let len = text.len();
         // A text with an escape has at least one character.
         self.room::<u8>(len, &mut slot.place)?;
-        let bytes = self.arena.tail_slice_mut::<u8>(slot.place, len);
+        let bytes = self.arena.tail_octets_mut(slot.place, len);
         bytes.and_then(|bytes| text.unescape(bytes)).ok_or_else(|| broken("an unescaped string"))?;
         slot.len = u32::try_from(len).map_err(|_| broken("length of a string"))?.into();
         Ok(())
@@ -211,10 +211,7 @@ impl<'m> Build<'_, 'm> {
 
     /// Adds the document and the subgraph to an error that names none.
     pub(crate) fn placed(&self, error: Error) -> Error {
-        error.edit(|at| {
-            at.member = at.member.or(self.member);
-            at.subgraph = at.subgraph.or(self.subgraph);
-        })
+        error.member_or(self.member).subgraph_or(self.subgraph)
     }
 
     /// The same; a fault of a document as a whole stands at its first byte.

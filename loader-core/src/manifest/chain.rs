@@ -14,7 +14,7 @@ use super::verdict::{Rank, Section, Verdict};
 use crate::arch::Arch;
 use crate::arena::{Arena, TailRef};
 use crate::container::Member;
-use crate::error::{Code, Error, ManifestCode, Notes};
+use crate::error::{Error, ManifestCode, Notes};
 use crate::json::{self, Cutter, Memory};
 use crate::layout::SMALL;
 use crate::limits::Limits;
@@ -91,8 +91,8 @@ fn run_within<'m, P: Payload<'m>>(
 }
 
 fn is_of_the_file(error: &Error) -> bool {
-    let other = [ManifestCode::ArenaFull, ManifestCode::Internal].map(Code::Manifest);
-    matches!(error.code(), Code::Manifest(_)) && !other.contains(&error.code())
+    let other = [ManifestCode::ArenaFull, ManifestCode::Internal];
+    error.id().letter == 'E' && !other.iter().any(|&code| error.is(code))
 }
 
 #[inline(never)]

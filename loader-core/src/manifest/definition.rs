@@ -14,7 +14,7 @@ use super::engine::{ActSet, DveTables, EngineFile, Function, Library, member};
 use super::queue::Queue;
 use super::record::{
     ActSetRecord, BlockRecord, CarveoutRecord, DefRecord, EngineRecord, InstanceRecord, LibraryRecord,
-    QueueRecord, Text, TotalsRecord, VarRecord, def_flag, nth, wide,
+    QueueRecord, Text, TotalsRecord, VarRecord, def_flag, engine_flag, nth, wide,
 };
 use super::sort::{index, search};
 use super::variable::Variable;
@@ -339,6 +339,12 @@ impl<'m> Definition<'m> {
     #[must_use]
     pub fn dve_tables(&self) -> Option<DveTables> {
         DveTables::new(self.engine_record(BlockSource::Engine(Engine::Dve)))
+    }
+
+    /// Members of the DVE tables, in the order of [`DveTables`]; 4294967295 for none.
+    pub(crate) fn dve_members(&self) -> Option<[U32; 5]> {
+        let record = self.engine_record(BlockSource::Engine(Engine::Dve));
+        (record.flags & engine_flag::DVE != 0).then_some(record.dve)
     }
 
     /// `replica_groups`; `None` if the key is absent.

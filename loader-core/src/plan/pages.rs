@@ -3,7 +3,7 @@
 use super::block::{self, Taken, Want};
 use super::libraries::{Library, LibraryTable};
 use crate::device::{CoreId, Device, Usage};
-use crate::error::{Code, DeviceCode, Error, Stage, StageCode};
+use crate::error::{DeviceCode, Error, Stage, StageCode};
 use crate::lower::scratchpad::Paging;
 
 /// Alignment that pages are asked for with (staging.md §22, Confirmed).
@@ -123,7 +123,7 @@ impl<'g> PageTable<'g> {
         let got = match self.grow(device, core, needed, paging) {
             Ok(got) => got,
             Err(error) => {
-                if error.code() == DeviceCode::OutOfMemory.into() {
+                if error.is(DeviceCode::OutOfMemory) {
                     full(self.bytes(core));
                 }
                 self.shrink(device, core, had);
@@ -147,9 +147,7 @@ impl<'g> PageTable<'g> {
             match self.add(device, core, index, paging) {
                 Ok(true) => {}
                 Ok(false) => return Ok(index),
-                Err(error)
-                    if paging.is_contiguous() && error.code() == Code::Device(DeviceCode::OutOfMemory) =>
-                {
+                Err(error) if paging.is_contiguous() && error.is(DeviceCode::OutOfMemory) => {
                     return Ok(index);
                 }
                 Err(error) => return Err(error),

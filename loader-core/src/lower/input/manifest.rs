@@ -13,7 +13,7 @@ use crate::layout::SMALL;
 use crate::limits::Limits;
 use crate::lower::record::CarveoutType;
 use crate::manifest::{
-    self, Block, BlockAt, BlockSink, BlockSource, Carveout, Definition, DveTables, Function, Manifest,
+    self, Block, BlockAt, BlockSink, BlockSource, Carveout, Definition, Function, Manifest,
     Totals, Transfer,
 };
 use crate::source::{MemberId, Payload};
@@ -101,13 +101,13 @@ impl<'m> Input for ManifestInput<'m> {
 
     fn dve(&self, sg: u32) -> Option<DveIn> {
         let definition = self.definition(sg)?;
-        let DveTables { opcode, control, control_fast, control_slow, datapath } = definition.dve_tables()?;
+        let [opcode, control, control_fast, control_slow, datapath] = definition.dve_members()?;
         // R19: sunda has one control table and it goes to the fast slot.
-        let placed = definition.arch() == Some(Arch::Sunda) && control_fast.is_none();
+        let placed = definition.arch() == Some(Arch::Sunda) && member(control_fast).is_none();
         let fast = if placed { control } else { control_fast };
-        let tables = [opcode, fast, control_slow, datapath];
-        let tables = tables.map(|member| member.map(|member| self.blob(member)));
-        Some(DveIn { tables, unplaced_control: control.is_some() && !placed })
+        // No member has the number that stands for none.
+        let tables = [opcode, fast, control_slow, datapath].map(|table| self.blob(MemberId(table.get())));
+        Some(DveIn { tables, unplaced_control: member(control).is_some() && !placed })
     }
 
     fn file(&self, sg: u32, file: FileIn) -> Option<MemberId> {
@@ -136,6 +136,7 @@ impl<'m> Input for ManifestInput<'m> {
         Some(QueueOf { definition, record: definition.queue_record(index)? })
     }
 
+    #[cfg_attr(small, inline(never))]
     fn totals(&self, sg: u32, source: BlockSource, instance: u32) -> Totals {
         self.definition(sg).map_or_else(Totals::default, |definition| definition.totals(source, instance))
     }
@@ -186,22 +187,19 @@ impl<'m> Input for ManifestInput<'m> {
     fn libraries(&self, sg: u32) -> impl Iterator<Item = LibraryOf<'_>> {
         let definition = self.definition(sg);
         // Few libraries: each step looks for the next name, and equal names stay in file order.
-        let mut last: Option<(&[u8], u32)> = None;
+        let mut last = None;
         core::iter::from_fn(move || {
             let definition = definition?;
-            let mut next = None;
-            for index in 0..definition.library_count() {
-                let here = Some((definition.library_record(index)?.name.get(definition.tail), index));
-                if here > last && (next.is_none() || here < next) {
-                    next = here;
-                }
-            }
-            last = next;
-            let (_, index) = next?;
+            last = next_library(&definition, last);
+            let index = last?;
             let record = definition.library_record(index)?;
             let len = self.blob(MemberId(record.member.get())).len;
             Some(LibraryOf { definition, record, index, len })
         })
+    }
+
+    fn ext_isa_count(&self, sg: u32) -> u32 {
+        self.definition(sg).map_or(0, |definition| definition.ext_isa_count())
     }
 
     fn ext_isa(&self, sg: u32) -> impl Iterator<Item = FunctionIn<'_>> {
@@ -209,6 +207,20 @@ impl<'m> Input for ManifestInput<'m> {
         let count = definition.map_or(0, |definition| definition.ext_isa_count());
         (0..count).filter_map(move |index| definition?.ext_isa_function(index).map(function_in))
     }
+}
+
+/// The library whose name comes next behind another's, or first.
+#[inline(never)]
+fn next_library(definition: &Definition<'_>, last: Option<u32>) -> Option<u32> {
+    let name = |index| definition.library_record(index).map(|record| record.name.get(definition.tail));
+    let before = |one: u32, other: u32| name(one).cmp(&name(other)).then(one.cmp(&other)).is_lt();
+    let mut next = None;
+    for index in 0..definition.library_count() {
+        if last.is_none_or(|last| before(last, index)) && next.is_none_or(|next| before(index, next)) {
+            next = Some(index);
+        }
+    }
+    next
 }
 
 /// The engine files of a payload.

@@ -218,6 +218,10 @@ impl<'m> LibraryIn<'m> for LibraryOf<'m> {
         self.index
     }
 
+    fn functions(&self) -> u32 {
+        self.record.functions.get()
+    }
+
     fn function(&self, at: u32) -> Option<FunctionIn<'m>> {
         let first = self.record.first_function.get();
         let at = first.checked_add(at).filter(|_| at < self.record.functions.get())?;

@@ -1,9 +1,8 @@
-//! DMA blocks: their queues, and the sizes of everything their transfers will become.
+//! DMA blocks and their queues.
 
 use super::{Subject, wide};
 use crate::error::{Error, LowerCode};
-use crate::lower::dims::{Counts, add, one_more, tail_bytes};
-use crate::lower::input::{FileIn, Input, QueueIn};
+use crate::lower::input::{Input, QueueIn};
 use crate::manifest::{Block, BlockSource};
 
 /// True if the end of a block needs a record of its own.
@@ -12,26 +11,13 @@ pub(crate) const fn has_tail(block: &Block<'_>) -> bool {
 }
 
 impl<'a, I: Input> Subject<'a, I> {
-    #[inline(never)]
-    pub(super) fn count_blocks(&self, counts: &mut Counts) -> Result<(), Error> {
-        let mut transfers = 0u64;
-        for source in BlockSource::ALL {
-            for ordinal in 0..self.input.block_count(self.sg, source) {
-                let block = self.block(source, ordinal)?;
-                let at = |error| self.within(error, FileIn::Part(source), ordinal);
-                if !I::CHECKED {
-                    self.instance_of(&block).map_err(at)?;
-                }
-                transfers = transfers.saturating_add(u64::from(block.transfers));
-                self.count_block(&block, counts).map_err(at)?;
-            }
-        }
-        self.limit("DMA blocks", counts.blocks, u64::from(self.limits.blocks))?;
-        self.count_transfers(counts)?;
-        if !I::CHECKED && counts.descs != transfers {
+    /// Limits of all blocks, and the promise of their totals.
+    pub(crate) fn check_blocks(&self, blocks: u64, transfers: u64, descs: u32) -> Result<(), Error> {
+        self.limit("DMA blocks", blocks, u64::from(self.limits.blocks))?;
+        if !I::CHECKED && u64::from(descs) != transfers {
             return Err(self.broken("transfers of blocks differ from their totals"));
         }
-        self.limit("DMA descriptors", counts.descs, u64::from(self.limits.descriptors))
+        self.limit("DMA descriptors", u64::from(descs), u64::from(self.limits.descriptors))
     }
 
     pub(crate) fn block(&self, source: BlockSource, ordinal: u32) -> Result<Block<'a>, Error> {
@@ -53,35 +39,18 @@ impl<'a, I: Input> Subject<'a, I> {
         Ok(queue.first_instance().saturating_add(block.instance))
     }
 
-    fn count_block(&self, block: &Block<'_>, counts: &mut Counts) -> Result<(), Error> {
-        one_more(&mut counts.blocks);
+    /// Checks a block; gives the number of its instance.
+    #[inline(never)]
+    pub(crate) fn check_block(&self, block: &Block<'_>) -> Result<u32, Error> {
+        let instance = self.instance_of(block)?;
         if block.transfers == 0 {
             let name = self.queue(block.queue).map_or(&[][..], |queue| queue.name());
             return Err(self.fail(LowerCode::EmptyBlock).name(name).numbers(u64::from(block.id), 0));
         }
-        if !block.function_start.is_empty() {
-            self.short_name(block.function_start)?;
-            add(&mut counts.names, wide(block.function_start.len()).saturating_add(1));
-        }
+        self.short_name(block.function_start)?;
         if has_tail(block) {
             self.limit("remote semaphores of a block", wide(block.remote_semaphores.len()), 1 << 16)?;
-            add(&mut counts.tails, tail_bytes(wide(block.remote_semaphores.len())));
         }
-        Ok(())
-    }
-
-    #[inline(never)]
-    fn count_transfers(&self, counts: &mut Counts) -> Result<(), Error> {
-        let instances = u32::try_from(counts.instances).map_err(|_| self.broken("too many instances"))?;
-        for source in BlockSource::ALL {
-            for instance in 0..instances {
-                let totals = self.input.totals(self.sg, source, instance);
-                add(&mut counts.descs, u64::from(totals.transfers));
-                add(&mut counts.aps, u64::from(totals.accesses));
-                add(&mut counts.dims, u64::from(totals.dims));
-                add(&mut counts.extra, u64::from(totals.extra));
-            }
-        }
-        Ok(())
+        Ok(instance)
     }
 }

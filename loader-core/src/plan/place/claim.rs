@@ -195,7 +195,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
 
     /// What is held while the device refuses memory.
     pub(super) fn shortage(&self, error: &Error) -> Option<Shortage> {
-        if error.code() != DeviceCode::OutOfMemory.into() {
+        if !error.is(DeviceCode::OutOfMemory) {
             return None;
         }
         let refused = self.drafts.get(usize::from(error.at().subgraph?))?;

@@ -31,9 +31,7 @@ pub(super) fn sharing_core<D: Device>(device: &D, request: &Request<'_>) -> Resu
 pub(super) fn lay_out(drafts: &Drafts<'_>, paging: &Paging) -> Result<Layout, Error> {
     let sizes = sizes(drafts);
     let laid = layout(sizes.get(..drafts.len()).unwrap_or(&[]), paging, SAME_CORE);
-    laid.map_err(|error| {
-        if error.code() == LowerCode::ScratchpadPages.into() { furthest(drafts, error) } else { error }
-    })
+    laid.map_err(|error| if error.is(LowerCode::ScratchpadPages) { furthest(drafts, error) } else { error })
 }
 
 fn sizes(drafts: &Drafts<'_>) -> [Sizes; GROUP_MOST] {
