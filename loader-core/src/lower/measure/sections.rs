@@ -158,7 +158,7 @@ impl<'a, I: Input> Subject<'a, I> {
     fn count_carveouts(&self, counts: &mut Counts) -> Result<(), Error> {
         let present = self.subgraph()?.has_carveouts;
         counts.carveout_key = u64::from(present);
-        if !I::CHECKED && !present && self.arch() == Some(Arch::Cayman) && !self.policy.allow_legacy {
+        if !I::CHECKED && !present && self.arch() == Some(Arch::Cayman) && !self.policy.allow_legacy() {
             return Err(self.fail(LowerCode::CarveoutMissing));
         }
         for carveout in self.input.carveouts(self.sg) {
@@ -226,8 +226,8 @@ impl<'a, I: Input> Subject<'a, I> {
         if Arch::from_number(target).is_none() {
             return Err(self.fail_in(LowerCode::InvalidTarget, FileIn::Graph).numbers(u64::from(target), 0));
         }
-        match self.policy.host_arch {
-            Some(host) if host.number() != target && !self.policy.allow_legacy => {
+        match self.policy.host_arch() {
+            Some(host) if host.number() != target && !self.policy.allow_legacy() => {
                 let fault = self.fail_in(LowerCode::TargetMismatch, FileIn::Graph);
                 Err(fault.numbers(u64::from(target), u64::from(host.number())))
             }

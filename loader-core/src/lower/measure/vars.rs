@@ -205,7 +205,7 @@ impl<'a, I: Input> Subject<'a, I> {
         let (main, alt) = (marks.mark(Area::Main), marks.mark(Area::Alt));
         // Without that policy no variable lies there.
         if self.policy.append_alt_area() && alt > 0 {
-            let page = self.policy.page_size.max(1);
+            let page = self.policy.page_size().max(1);
             let base = main.checked_next_multiple_of(page).ok_or_else(|| overflow(main, page))?;
             marks.reach(Area::Main, base.checked_add(alt).ok_or_else(|| overflow(base, alt))?);
             counts.alt_base = base;
