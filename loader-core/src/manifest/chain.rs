@@ -256,7 +256,7 @@ fn target(
     };
     let arch = match target {
         Target::Arch(arch) => Some(arch),
-        Target::Any => Some(build.policy.host_arch.unwrap_or(ANY_ARCH)),
+        Target::Any => Some(build.policy.host_arch().unwrap_or(ANY_ARCH)),
         Target::NeuronCoreV1 => None,
     };
     root.arch = U32::new(arch.map_or(0, Arch::number));

@@ -46,24 +46,20 @@ impl Taken {
         self.base.wrapping_add(self.skip)
     }
 
-    /// As a record.
-    #[must_use]
-    pub fn record(&self, core: CoreId, want: &Want<'_>) -> DMem {
-        DMem {
-            core: u32::from(core.0).into(),
-            slot: self.handle.slot.into(),
-            generation: self.handle.generation.into(),
-            size: self.size.into(),
-            base: self.base.into(),
-            skip: self.skip.into(),
-            granted: self.granted.into(),
-            location: 1.into(),
-            usage: usage_number(want.usage).into(),
-            channel: u32::from(self.channel).into(),
-            align: want.align.into(),
-            refs: 1.into(),
-            ..DMem::default()
-        }
+    /// Enters it into a record, but for what the block holds.
+    pub(super) fn enter(&self, core: CoreId, want: &Want<'_>, record: &mut DMem) {
+        record.core = u32::from(core.0).into();
+        record.slot = self.handle.slot.into();
+        record.generation = self.handle.generation.into();
+        record.size = self.size.into();
+        record.base = self.base.into();
+        record.skip = self.skip.into();
+        record.granted = self.granted.into();
+        record.location = 1.into();
+        record.usage = usage_number(want.usage).into();
+        record.channel = u32::from(self.channel).into();
+        record.align = want.align.into();
+        record.refs = 1.into();
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::block::{self, Taken, Want};
 use super::libraries::{Library, LibraryTable};
+use super::record::DMem;
 use crate::device::{CoreId, Device, Usage};
 use crate::error::{DeviceCode, Error, Stage, StageCode};
 use crate::lower::scratchpad::Paging;
@@ -206,6 +207,17 @@ impl<'g> PageTable<'g> {
             && let Some(page) = slot.take()
         {
             block::give_back(device, page.taken.handle);
+        }
+    }
+
+    /// Gives back blocks of a core, the newest first, and references to libraries. Pages stay.
+    pub(crate) fn give_back<D: Device>(&mut self, blocks: &[DMem], device: &D) {
+        for block in blocks.iter().rev() {
+            match block.what.get() {
+                DMem::PAGE => {}
+                DMem::SHARED_UCODE => self.libraries.release(device, block.handle()),
+                _ => block::give_back(device, block.handle()),
+            }
         }
     }
 

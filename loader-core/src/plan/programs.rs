@@ -55,9 +55,9 @@ pub(super) struct Notes {
 
 impl Notes {
     /// Note `index` in the order they were made.
-    pub(super) fn get(&self, arena: &Arena<'_>, index: usize) -> Option<SlotNote> {
+    pub(super) fn get<'x>(&self, arena: &'x Arena<'_>, index: usize) -> Option<&'x SlotNote> {
         let back = self.count.checked_sub(index)?.checked_sub(1)?;
-        arena.tail_slice::<SlotNote>(self.newest, self.count)?.get(back).copied()
+        arena.tail_slice::<SlotNote>(self.newest, self.count)?.get(back)
     }
 }
 
@@ -109,13 +109,13 @@ impl Sink for Keeper<'_, '_> {
 /// One library per core at most.
 pub(super) type Libraries<'m> = heapless::Vec<Sought<'m>, GROUP_MOST>;
 
-struct Reader<'a, 'p, 'm> {
+struct Reader<'a, 'p, 'l, 'm> {
     programs: &'a mut heapless::Vec<Program<'p>, MOST_PROGRAMS>,
-    libraries: &'a mut Libraries<'m>,
+    libraries: &'a mut Libraries<'l>,
     keeper: Keeper<'a, 'm>,
 }
 
-impl Visitor for Reader<'_, '_, '_> {
+impl Visitor for Reader<'_, '_, '_, '_> {
     fn wants(&mut self, id: MemberId) -> bool {
         let blobs = self.programs.iter().filter_map(|program| program.blob);
         blobs
@@ -144,7 +144,7 @@ impl Visitor for Reader<'_, '_, '_> {
 pub(super) fn read<'m, P: Payload<'m>>(
     payload: &mut P,
     programs: &mut heapless::Vec<Program<'_>, MOST_PROGRAMS>,
-    libraries: &mut Libraries<'m>,
+    libraries: &mut Libraries<'_>,
     arena: &mut Arena<'m>,
 ) -> Result<Notes, Error> {
     check_lengths(programs)?;
@@ -181,9 +181,4 @@ fn check_lengths(programs: &[Program<'_>]) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// True for notes that become [`Target`](super::record::Target)s.
-pub(super) const fn is_target(kind: NoteKind) -> bool {
-    matches!(kind, NoteKind::LABEL | NoteKind::FUNCTION)
 }

@@ -105,7 +105,7 @@ impl<'a, I: Input> Subject<'a, I> {
         let io = matches!(queue.ring_type(), RingType::IN | RingType::OUT);
         match queue.owner() {
             Some(owner) => owner.engine().map(EngType::from),
-            None if io && self.policy.allow_legacy => Some(EngType::POOL),
+            None if io && self.policy.allow_legacy() => Some(EngType::POOL),
             None => None,
         }
     }

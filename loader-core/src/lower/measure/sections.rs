@@ -74,7 +74,7 @@ impl<'a, I: Input> Subject<'a, I> {
 
     pub(crate) fn check_carveouts(&self, subgraph: &Subgraph<'_>) -> Result<(), Error> {
         let cayman = self.arch() == Some(Arch::Cayman);
-        if !subgraph.has_carveouts && cayman && !self.policy.allow_legacy {
+        if !subgraph.has_carveouts && cayman && !self.policy.allow_legacy() {
             return Err(self.fail(LowerCode::CarveoutMissing));
         }
         Ok(())
@@ -108,8 +108,8 @@ impl<'a, I: Input> Subject<'a, I> {
         if Arch::from_number(target).is_none() {
             return Err(self.fail_in(LowerCode::InvalidTarget, FileIn::Graph).numbers(u64::from(target), 0));
         }
-        match self.policy.host_arch {
-            Some(host) if host.number() != target && !self.policy.allow_legacy => {
+        match self.policy.host_arch() {
+            Some(host) if host.number() != target && !self.policy.allow_legacy() => {
                 let fault = self.fail_in(LowerCode::TargetMismatch, FileIn::Graph);
                 Err(fault.numbers(u64::from(target), u64::from(host.number())))
             }

@@ -190,7 +190,7 @@ impl<'a, I: Input> Subject<'a, I> {
         let (main, alt, mut alt_base) = (marks.mark(Area::Main), marks.mark(Area::Alt), 0);
         // Without that policy no variable lies there.
         if self.policy.append_alt_area() && alt > 0 {
-            let page = self.policy.page_size.max(1);
+            let page = self.policy.page_size().max(1);
             alt_base = main.checked_next_multiple_of(page).ok_or_else(|| overflow(main, page))?;
             marks.reach(Area::Main, alt_base.checked_add(alt).ok_or_else(|| overflow(alt_base, alt))?);
         }
