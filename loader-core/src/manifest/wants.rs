@@ -19,7 +19,7 @@ use crate::sort::heap_sort;
 use crate::source::{MemberId, Payload, Visitor};
 use zerocopy::big_endian::{U16, U32};
 use zerocopy::little_endian::U64;
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// What a member is read as. The numbers stand in [`Want::kind`].
 pub(super) mod kind {
@@ -194,6 +194,8 @@ pub(super) struct Hop<'x, 'b, 'a, 'm> {
     cutter: &'x mut Cutter<'b>,
     wants: Wants,
     doc: &'x mut Doc,
+    /// The reading that lasts, and its position in the list.
+    want: Want,
     at: usize,
 }
 
@@ -206,7 +208,7 @@ pub(super) fn read<'m, P: Payload<'m>>(
     wants: Wants,
 ) -> Result<(), Error> {
     let mut doc = Doc::None;
-    let mut hop = Hop { build, cutter, wants, doc: &mut doc, at: 0 };
+    let mut hop = Hop { build, cutter, wants, doc: &mut doc, want: Want::new_zeroed(), at: 0 };
     let count = usize::try_from(wants.place.count()).unwrap_or(usize::MAX);
     for at in 0..count {
         let Some(want) = wants.get(hop.build, at).filter(|want| want.done.get() == 0) else { continue };
@@ -233,7 +235,7 @@ impl Hop<'_, '_, '_, '_> {
     fn open(&mut self, at: usize) -> Result<(), Error> {
         let want = *self.wants.get(self.build, at).ok_or_else(|| broken("a want"))?;
         let graph = want.graph.get();
-        self.at = at;
+        (self.want, self.at) = (want, at);
         self.doc.clear();
         self.build.member = Some(id(want.member.get()));
         self.build.subgraph = u8::try_from(graph).ok();
@@ -241,7 +243,7 @@ impl Hop<'_, '_, '_, '_> {
         if self.build.verdict.settled_before(want.rank()) {
             return Ok(());
         }
-        if want.kind != kind::NPY && !self.fits(want) {
+        if want.kind != kind::NPY && !self.fits() {
             return Ok(());
         }
         let def = self.build.def(graph.into()).ok_or_else(|| broken("a definition"))?;
@@ -250,12 +252,12 @@ impl Hop<'_, '_, '_, '_> {
     }
 
     /// E120: whether the document is small enough to be read.
-    fn fits(&mut self, want: Want) -> bool {
-        let Some(member) = self.build.table.get(id(want.member.get())) else { return false };
+    fn fits(&mut self) -> bool {
+        let Some(member) = self.build.table.get(id(self.want.member.get())) else { return false };
         match json::check_size(member.name, member.size, &self.build.limits) {
             Ok(()) => true,
             Err(error) => {
-                self.build.offer(want.rank(), error);
+                self.build.offer(self.want.rank(), error);
                 false
             }
         }
@@ -265,9 +267,8 @@ impl Hop<'_, '_, '_, '_> {
     fn outcome(&mut self, result: Result<(), Error>) -> Result<(), Error> {
         match result {
             Err(error) if is_json_fault(&error) => {
-                let want = *self.wants.get(self.build, self.at).ok_or_else(|| broken("a want"))?;
-                if want.kind != kind::ACT_INFO {
-                    self.build.offer(want.rank(), error);
+                if self.want.kind != kind::ACT_INFO {
+                    self.build.offer(self.want.rank(), error);
                 }
                 self.doc.clear();
                 Ok(())
@@ -284,12 +285,11 @@ impl Hop<'_, '_, '_, '_> {
             self.doc.clear();
             return self.finish_npy(head);
         }
-        let graph = self.wants.get(self.build, self.at).map_or(0, |want| want.graph.get());
         let Self { build, cutter, doc, .. } = self;
         let Some(document) = doc.document() else { return Ok(()) };
         let result = With { document, build }.finish(cutter);
         if result.is_ok() {
-            self.keep(graph)?;
+            self.keep()?;
         }
         self.outcome(result)?;
         self.doc.clear();
@@ -298,8 +298,8 @@ impl Hop<'_, '_, '_, '_> {
 
     /// Enters what the document said into the definition's record. The documents stay where they are: they
     /// are large.
-    fn keep(&mut self, graph: u16) -> Result<(), Error> {
-        let def = self.build.def_mut(graph.into()).ok_or_else(|| broken("a definition"))?;
+    fn keep(&mut self) -> Result<(), Error> {
+        let def = self.build.def_mut(self.want.graph.get().into()).ok_or_else(|| broken("a definition"))?;
         match self.doc {
             Doc::Definition(reader) => *def = reader.def,
             Doc::Ucode(reader) => *def = reader.def,
@@ -312,7 +312,7 @@ impl Hop<'_, '_, '_, '_> {
     /// Gives the payload window to every variable that names this member.
     #[inline(never)]
     fn finish_npy(&mut self, head: NpyHead) -> Result<(), Error> {
-        let want = *self.wants.get(self.build, self.at).ok_or_else(|| broken("a want"))?;
+        let want = self.want;
         let member = self.build.table.get(id(want.member.get())).ok_or_else(|| broken("a member"))?;
         let window = head.payload(member.size, member.name);
         let mut at = self.at;
