@@ -25,7 +25,7 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligne
 pub(super) mod kind {
     pub(in crate::manifest) const DEFINITION: u8 = 0;
     pub(in crate::manifest) const UCODE: u8 = 1;
-    /// Blocks of source `which`, a position in `BlockSource::ALL`.
+    /// Blocks of the source at position `item` of `BlockSource::ALL`.
     pub(in crate::manifest) const BLOCKS: u8 = 2;
     pub(in crate::manifest) const ACT_INFO: u8 = 3;
     /// The `.npy` of the variable at position `item`.
@@ -37,22 +37,18 @@ pub(super) mod kind {
 #[repr(C)]
 pub(super) struct Want {
     // The order of wants is that of these bytes, so the highest comes first.
-    pub(super) member: U32,
-    pub(super) graph: U16,
-    pub(super) kind: u8,
-    pub(super) which: u8,
-    pub(super) item: U32,
+    member: U32,
+    graph: U16,
+    kind: u8,
+    pad: u8,
+    item: U32,
     done: U32,
 }
 
 impl Want {
-    pub(super) fn new(member: u32, graph: u16, kind: u8, which: u8, item: u32) -> Self {
-        let (member, item) = (U32::new(member), U32::new(item));
-        Self { member, graph: U16::new(graph), kind, which, item, done: U32::ZERO }
-    }
-
     fn source(&self) -> BlockSource {
-        BlockSource::ALL.get(usize::from(self.which)).copied().unwrap_or(BlockSource::Definition)
+        let at = usize::try_from(self.item.get()).unwrap_or(usize::MAX);
+        BlockSource::ALL.get(at).copied().unwrap_or(BlockSource::Definition)
     }
 
     /// Where this reading stands in the reference's order.
@@ -78,10 +74,20 @@ pub(super) struct Wants {
 const _: () = assert!(size_of::<Want>() == 16);
 
 impl Wants {
-    pub(super) fn push(&mut self, build: &mut Build<'_, '_>, want: Want) -> Result<(), Error> {
+    /// Enters a member to read as `kind` says, for `item` of subgraph `graph`.
+    #[cfg_attr(small, inline(never))]
+    pub(super) fn push(
+        &mut self,
+        build: &mut Build<'_, '_>,
+        graph: u16,
+        kind: u8,
+        member: u32,
+        item: u32,
+    ) -> Result<(), Error> {
         let place = build.arena.alloc::<Want>(1).map_err(full)?;
         if let Some(slot) = build.arena.get_mut::<Want>(place) {
-            *slot = want;
+            (slot.member, slot.graph, slot.kind) = (U32::new(member), U16::new(graph), kind);
+            (slot.item, slot.done) = (U32::new(item), U32::ZERO);
         }
         if self.place.is_null() {
             self.place.off = place.off;
