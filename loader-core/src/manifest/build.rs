@@ -194,6 +194,12 @@ impl<'m> Build<'_, 'm> {
         find_in(&self.table, dir.get(tail), name.get(tail))
     }
 
+    /// The number of that member, for a record.
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn find_number(&self, dir: Text, name: Text) -> u32 {
+        number(self.find(dir, name))
+    }
+
     /// An error that names the member `dir` + `/` + `name`.
     pub(crate) fn missing(&self, code: ManifestCode, dir: Text, name: Text) -> Error {
         let tail = self.arena.tail();

@@ -1,6 +1,6 @@
 //! The four hops, one after the other (manifests.md §1).
 
-use super::build::{Build, Document, With, broken, fault, find_in, full, id, number};
+use super::build::{Build, Document, With, broken, fault, find_in, full, id};
 use super::engine::settle::settle;
 use super::gate;
 use super::graph::reader::GraphReader;
@@ -9,7 +9,7 @@ use super::kelf::reader::{GraphEntry, KelfReader, Key};
 use super::kelf::{Target, Version};
 use super::link;
 use super::named;
-use super::record::{DefRecord, NONE, RootRecord};
+use super::record::{DefRecord, NONE, RootRecord, Text};
 use super::verdict::{Rank, Section, Verdict};
 use crate::arch::Arch;
 use crate::arena::{Arena, TailRef};
@@ -310,17 +310,16 @@ fn definitions(build: &mut Build<'_, '_>, root: &mut RootRecord, reader: &KelfRe
         let entry = *entry.ok_or_else(|| broken("a graph"))?;
         let path = build.bytes(entry.definition);
         let dir_len = path.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
-        let member = find_in(&build.table, b"", path);
-        if member.is_none() {
+        let member = build.find_number(Text::EMPTY, entry.definition);
+        if member == NONE {
             let error = fault(ManifestCode::DefinitionMissing).name(path).element(at);
             build.offer(Rank::new(graph, Section::Document), error);
         }
-        let member = U32::new(number(member));
         let def = build.def_mut(at).ok_or_else(|| broken("a graph"))?;
         def.name = entry.name;
         def.definition = entry.definition;
         def.dir_len = U32::new(u32::try_from(dir_len).unwrap_or(0));
-        def.member = member;
+        def.member = U32::new(member);
         def.arch = root.arch;
         for engine in &mut def.engines {
             engine.member = U32::new(NONE);

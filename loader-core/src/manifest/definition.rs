@@ -330,9 +330,12 @@ impl<'m> Definition<'m> {
         self.engine_record(BlockSource::Engine(Engine::Act)).act_sets.len()
     }
 
-    pub(crate) fn act_set(&self, index: u32) -> Option<ActSet<'m>> {
-        let record = self.engine_record(BlockSource::Engine(Engine::Act));
-        Some(ActSet::new(self.tail, record.act_sets.get::<ActSetRecord>(self.tail, index)?))
+    fn act_set(&self, index: u32) -> Option<ActSet<'m>> {
+        Some(ActSet::new(self.tail, self.act_set_record(index)?))
+    }
+
+    pub(crate) fn act_set_record(&self, index: u32) -> Option<&'m ActSetRecord> {
+        self.engine_record(BlockSource::Engine(Engine::Act)).act_sets.get(self.tail, index)
     }
 
     /// `dve_tables` of the `dve` engine.

@@ -12,9 +12,9 @@ use crate::error::{Error, Notes, Stage};
 use crate::layout::SMALL;
 use crate::limits::Limits;
 use crate::lower::record::CarveoutType;
+use crate::manifest::record::engine_flag;
 use crate::manifest::{
-    self, Block, BlockAt, BlockSink, BlockSource, Carveout, Definition, Function, Manifest,
-    Totals, Transfer,
+    self, Block, BlockAt, BlockSink, BlockSource, Carveout, Definition, Function, Manifest, Totals, Transfer,
 };
 use crate::source::{MemberId, Payload};
 use core::cell::RefCell;
@@ -101,7 +101,11 @@ impl<'m> Input for ManifestInput<'m> {
 
     fn dve(&self, sg: u32) -> Option<DveIn> {
         let definition = self.definition(sg)?;
-        let [opcode, control, control_fast, control_slow, datapath] = definition.dve_members()?;
+        let file = definition.record.engines.get(Engine::Dve.index())?;
+        if file.flags & engine_flag::DVE == 0 {
+            return None;
+        }
+        let [opcode, control, control_fast, control_slow, datapath] = file.dve;
         // R19: sunda has one control table and it goes to the fast slot.
         let placed = definition.arch() == Some(Arch::Sunda) && member(control_fast).is_none();
         let fast = if placed { control } else { control_fast };
@@ -156,17 +160,21 @@ impl<'m> Input for ManifestInput<'m> {
     }
 
     fn two_programs(&self, sg: u32, engine: Engine) -> Option<(&[u8], &[u8])> {
-        let file = self.definition(sg)?.engine(engine);
-        let differ = !file.fallback_name.is_empty() && file.fallback_name != file.blob_name;
-        (file.present && differ && !file.blob_name.is_empty()).then_some((file.blob_name, file.fallback_name))
+        let Definition { tail, record } = self.definition(sg)?;
+        let file = record.engines.get(engine.index())?;
+        let (one, other) = (file.instr.get(tail), file.fallback.get(tail));
+        let both = file.flags & engine_flag::NAMED != 0 && !one.is_empty() && !other.is_empty();
+        (both && one != other).then_some((one, other))
     }
 
     fn act_sets(&self, sg: u32) -> impl Iterator<Item = ActSetIn<'_>> {
         let definition = self.definition(sg);
         let count = definition.map_or(0, |definition| definition.act_set_count());
         (0..count).filter_map(move |index| {
-            let set = definition?.act_set(index)?;
-            Some(ActSetIn { name: set.name, bkt: self.blob(set.bkt), ctl: self.blob(set.ctrl) })
+            let definition = definition?;
+            let set = definition.act_set_record(index)?;
+            let [bkt, ctl] = [set.bkt, set.ctrl].map(|number| self.blob(MemberId(number.get())));
+            Some(ActSetIn { name: set.name.get(definition.tail), bkt, ctl })
         })
     }
 

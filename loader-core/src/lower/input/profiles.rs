@@ -71,7 +71,8 @@ fn each_set(
     for sg in 0..manifest.graph_count() {
         let Some(definition) = manifest.definition(sg) else { continue };
         for set in 0..definition.act_set_count() {
-            if definition.act_set(set).is_some_and(|set| set.profile == member) {
+            let record = definition.act_set_record(set);
+            if record.is_some_and(|record| Some(MemberId(record.profile.get())) == member) {
                 give(sg, set)?;
             }
         }

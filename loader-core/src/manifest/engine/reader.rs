@@ -3,7 +3,7 @@
 use super::super::block::BlockSource;
 use super::super::block::index::{Indexer, Indexing};
 use super::super::block::walk::{BlockUse, BlockWalk};
-use super::super::build::{Build, Document, beyond, broken, fault, number};
+use super::super::build::{Build, Document, beyond, broken, fault};
 use super::super::fields::{Fields, Read, Type, fields};
 use super::super::record::{ActSetRecord, DefRecord, EngineRecord, NONE, Text, engine_flag};
 use super::super::verdict::Rank;
@@ -137,7 +137,7 @@ impl EngineReader {
                 self.malformed(build, rank.item(at, 0), key.as_bytes());
                 continue;
             }
-            let member = number(build.find(self.dir, name));
+            let member = build.find_number(self.dir, name);
             if member == NONE {
                 let error = build.missing(ManifestCode::EngineTable, self.dir, name).name2(b"dve");
                 build.offer(rank.item(at, 0), error);

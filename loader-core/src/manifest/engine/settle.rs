@@ -76,22 +76,21 @@ fn act_sets(
 ) -> Result<(), Error> {
     for at in 0..record.act_sets.len() {
         let tail = build.arena.tail();
-        let mut set = *record.act_sets.get::<ActSetRecord>(tail, at).ok_or_else(|| broken("a set"))?;
-        let name = set.name.get(tail);
-        let infos = &def.act_infos;
-        let info = (0..infos.len()).find(|&at| infos.name::<ActInfoRecord>(tail, at) == name);
-        let none = ActInfoRecord::new_zeroed();
-        let info = info.and_then(|at| infos.get::<ActInfoRecord>(tail, at)).unwrap_or(&none);
+        let set = record.act_sets.get::<ActSetRecord>(tail, at).ok_or_else(|| broken("a set"))?;
+        let (infos, name) = (&def.act_infos, set.name.get(tail));
+        let info = |at| infos.get::<ActInfoRecord>(tail, at).filter(|info| info.name.get(tail) == name);
+        let info = (0..infos.len()).find_map(info).copied().unwrap_or_else(ActInfoRecord::new_zeroed);
         let files = Files { build, dir: def.dir(), set: name };
-        set.bkt = files.member(info.bkt, b"_bkt.bin");
-        set.ctrl = files.member(info.ctrl, b"_ctrl.bin");
-        set.profile = files.member(info.profile, b".json");
-        if set.bkt == NONE || set.ctrl == NONE {
+        let bkt = files.member(info.bkt, b"_bkt.bin");
+        let ctrl = files.member(info.ctrl, b"_ctrl.bin");
+        let profile = files.member(info.profile, b".json");
+        if bkt == NONE || ctrl == NONE {
             let error = fault(ManifestCode::EngineTable).name(name).name2(b"act").element(at);
             build.offer(rank.item(at, 0), error);
         }
         let slot = record.act_sets.get_mut::<ActSetRecord>(build.arena, at);
-        *slot.ok_or_else(|| broken("a set"))? = set;
+        let slot = slot.ok_or_else(|| broken("a set"))?;
+        (slot.bkt, slot.ctrl, slot.profile) = (bkt, ctrl, profile);
     }
     Ok(())
 }
@@ -108,13 +107,11 @@ impl Files<'_, '_, '_> {
     /// The member that the roster names, else the one that the set's own name and `ending` make.
     #[inline(never)]
     fn member(&self, named: Text, ending: &[u8]) -> U32 {
-        let member = if named.len.get() > 0 {
-            self.build.find(self.dir, named)
-        } else {
-            let dir = self.build.bytes(self.dir);
-            let slash: &[u8] = if dir.is_empty() { b"" } else { b"/" };
-            self.build.table.find(&[dir, slash, self.set, ending])
-        };
-        U32::new(number(member))
+        if named.len.get() > 0 {
+            return U32::new(self.build.find_number(self.dir, named));
+        }
+        let dir = self.build.bytes(self.dir);
+        let slash: &[u8] = if dir.is_empty() { b"" } else { b"/" };
+        U32::new(number(self.build.table.find(&[dir, slash, self.set, ending])))
     }
 }
