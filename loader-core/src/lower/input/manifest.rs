@@ -13,8 +13,7 @@ use crate::layout::SMALL;
 use crate::limits::Limits;
 use crate::lower::record::CarveoutType;
 use crate::manifest::{
-    self, Block, BlockAt, BlockSink, BlockSource, Carveout, Definition, Function, Manifest,
-    Totals, Transfer,
+    self, Block, BlockAt, BlockSink, BlockSource, Carveout, Definition, Function, Manifest, Totals, Transfer,
 };
 use crate::source::{MemberId, Payload};
 use core::cell::RefCell;
