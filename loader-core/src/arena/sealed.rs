@@ -73,7 +73,7 @@ impl<'m> Tail<'m> {
     /// One record.
     #[must_use]
     pub fn get<T: Record>(&self, place: TailRef) -> Option<&'m T> {
-        T::ref_from_bytes(self.place(place, size_of::<T>(), 1)?).ok()
+        T::ref_from_prefix(self.place(place, size_of::<T>(), 1)?).ok().map(|(record, _)| record)
     }
 
     /// An array of `count` records; empty for 0.

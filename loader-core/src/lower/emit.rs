@@ -263,15 +263,16 @@ impl<'a, 'm, I: Input> Emit<'a, 'm, I> {
     /// All parts of the present subgraph, and what its kbin itself says.
     #[inline(never)]
     fn steps(&mut self, order: &[Step]) -> Result<(), Error> {
-        let subgraph = self.subject.subgraph()?;
+        let subgraph = self.subject.input.subgraph(self.subject.sg);
+        let subgraph = subgraph.as_ref().ok_or_else(|| self.subject.broken("the input lacks a subgraph"))?;
         for step in order {
             match step {
-                Step::Vars => self.vars(&subgraph),
-                Step::Queues => self.queues(&subgraph),
+                Step::Vars => self.vars(subgraph),
+                Step::Queues => self.queues(subgraph),
                 Step::Collectives => self.collectives(),
-                Step::Libraries => self.libraries(&subgraph),
-                Step::Carveouts => self.carveouts(&subgraph),
-                Step::ActSets => self.act_sets(&subgraph),
+                Step::Libraries => self.libraries(subgraph),
+                Step::Carveouts => self.carveouts(subgraph),
+                Step::ActSets => self.act_sets(subgraph),
                 Step::Dve => self.dve(),
                 Step::Blocks => self.blocks(),
                 Step::Engines => self.engines(),

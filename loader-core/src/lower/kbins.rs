@@ -173,8 +173,13 @@ impl<'m> KbinView<'m> {
     /// All blobs that have bytes.
     #[must_use]
     pub fn blobs(&self) -> &'m [Blob] {
+        self.first_hdr().map_or(&[], |hdr| self.array(hdr.blobs))
+    }
+
+    /// The header of the first slot, which says what all say.
+    fn first_hdr(&self) -> Option<&'m EngineHdr> {
         let [first, ..] = self.kbin.engine;
-        self.head.get::<EngineHdr>(first).map_or(&[], |hdr| self.array(hdr.blobs))
+        self.head.get(first)
     }
 
     /// Print metadata of a variable.

@@ -244,7 +244,10 @@ fn tables_keep_their_slots() {
     let set = Set {
         act_semaphore: 12,
         act_sets: vec![(b"exp".to_vec(), blob(1, 64), blob(2, 0), 3)],
-        dve: Some(DveIn { tables: [BlobIn::NONE, blob(3, 8), BlobIn::NONE, BlobIn::NONE], ..DveIn::default() }),
+        dve: Some(DveIn {
+            tables: [BlobIn::NONE, blob(3, 8), BlobIn::NONE, BlobIn::NONE],
+            ..DveIn::default()
+        }),
         ..Set::base()
     };
     let lowered = by_hand(set.clone(), &Policy::DEFAULT).unwrap();

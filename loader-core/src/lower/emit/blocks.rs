@@ -23,15 +23,16 @@ impl<I: Input> Emit<'_, '_, I> {
         // a block starts, else that of the block of its queue before it.
         let mut functions = [ArenaRef::NULL; QUEUES];
         let (mut blocks, mut transfers) = (0u64, 0u64);
-        for source in BlockSource::ALL {
+        for &source in &BlockSource::ALL {
             for ordinal in 0..subject.input.block_count(subject.sg, source) {
-                let block = subject.block(source, ordinal)?;
+                let block = subject.input.block(subject.sg, source, ordinal);
+                let block = block.as_ref().ok_or_else(|| subject.broken("the input lacks a block"))?;
                 blocks = blocks.saturating_add(1);
                 transfers = transfers.saturating_add(u64::from(block.transfers));
-                let instance = subject.check_block(&block);
+                let instance = subject.check_block(block);
                 let instance =
                     instance.map_err(|error| subject.within(error, FileIn::Part(source), ordinal))?;
-                if !SMALL && let Some(note) = self.foreign_semaphore(&block) {
+                if !SMALL && let Some(note) = self.foreign_semaphore(block) {
                     remark(self.notes, || subject.within(note, FileIn::Part(source), ordinal));
                 }
                 let function = functions.get_mut(usize::from(block.queue));
@@ -40,7 +41,7 @@ impl<I: Input> Emit<'_, '_, I> {
                     *function = self.name(Pool::Names, block.function_start);
                 }
                 let descs = self.descs(self.lane.cursor(source, instance), block.transfers);
-                self.block(descs, &block, source, *function);
+                self.block(descs, block, source, *function);
             }
         }
         self.rewind();

@@ -135,7 +135,7 @@ pub(super) fn parts<I: Input>(
 ) {
     let mut end = Cursor::default();
     for instance in 0..instances {
-        for source in BlockSource::ALL {
+        for &source in &BlockSource::ALL {
             let start = end;
             end.pass(&subject.input.totals(subject.sg, source, instance));
             each(part(source, instance, instances), &start, &end);

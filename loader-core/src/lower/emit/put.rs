@@ -28,7 +28,8 @@ impl<I: Input> Emit<'_, '_, I> {
 
     /// Element `index` of an array, to fill where it lies.
     pub(super) fn nth_mut<T: Record>(&mut self, array: ArenaRef, index: u32) -> Option<&mut T> {
-        T::mut_from_bytes(self.bytes_mut(array, index, size_of::<T>())).ok()
+        let bytes = self.bytes_mut(array, index, size_of::<T>());
+        T::mut_from_prefix(bytes).ok().map(|(record, _)| record)
     }
 
     /// The bytes of element `index`; none if it has no place.

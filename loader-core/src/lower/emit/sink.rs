@@ -72,8 +72,9 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
         let sg = u32::from(at.subgraph);
         self.subject.sg = sg;
         let subject = self.subject;
-        let block = subject.block(at.source, at.block)?;
-        let instance = subject.instance_of(&block)?;
+        let block = subject.input.block(sg, at.source, at.block);
+        let block = block.as_ref().ok_or_else(|| subject.broken("the input lacks a block"))?;
+        let instance = subject.instance_of(block)?;
         self.lane = self.scratch.lane(self.arena, sg);
         self.part = self.lane.cursor(at.source, instance);
         self.transfers = block.transfers;

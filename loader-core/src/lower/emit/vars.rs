@@ -7,8 +7,7 @@ use crate::error::{Error, LowerCode, remark};
 use crate::lower::input::{BlobIn, DetailIn, Input, Subgraph, VarIn};
 use crate::lower::kbins::behind;
 use crate::lower::record::{
-    BlobId, BlobKind, DebugMd, ListArm, MemRef, MemRefSetHdr, MrType, Pad, PtrArm, RemoteArm, Text,
-    VirtualArm,
+    BlobId, BlobKind, DebugMd, ListArm, MemRef, MemRefSetHdr, MrType, PtrArm, RemoteArm, Text, VirtualArm,
 };
 use crate::lower::scratchpad::{Area, Marks, extent};
 use zerocopy::little_endian::{U32, U64};
@@ -68,30 +67,32 @@ impl<I: Input> Emit<'_, '_, I> {
         record.dtype.set(var.dtype());
         crate::bytes::copy(&mut record.shape, var.shape());
         record.dtensor_md = print;
-        (record.buffer, record.arm) = (buffer, arm);
+        record.buffer = buffer;
+        record.arm = transmute!([arm.0, arm.1].map(U64::new));
         Ok(())
     }
 
     /// What the class adds. The bytes of a variable (lowering.md §6.1): a constant's payload, 4 per list element (O-14),
     /// 0 where the stage decides; of a constant whose payload is short, what its entry says: placing it is then
     /// refused (staging.md T06). Its bytes as a blob, and the union of the record.
-    fn detail(&mut self, var: &I::Var<'_>) -> (u64, BlobId, Pad<16>) {
-        let (mut size, mut buffer, mut arm) = (var.size().unwrap_or(0), BlobId::default(), Pad([0; 16]));
+    fn detail(&mut self, var: &I::Var<'_>) -> (u64, BlobId, Arm) {
+        let (mut size, mut buffer, mut arm) = (var.size().unwrap_or(0), BlobId::default(), (0, 0));
         match var.detail() {
-            DetailIn::Virtual { offset } => arm = transmute!(self.place(var, offset)),
+            DetailIn::Virtual { offset } => arm = words(transmute!(self.place(var, offset))),
             // `io_ref` and the bytes of a remote variable need all variables: the linking step fills them.
             DetailIn::Pointer { referenced } => {
-                arm = transmute!(PtrArm { referenced_var_id: U32::new(referenced), ..PtrArm::default() });
+                let referenced_var_id = U32::new(referenced);
+                arm = words(transmute!(PtrArm { referenced_var_id, ..PtrArm::default() }));
             }
             DetailIn::List { len } | DetailIn::DgeTable { len } => {
                 size = u64::from(len).saturating_mul(4);
-                arm = transmute!(self.list(var, len));
+                arm = words(transmute!(self.list(var, len)));
             }
             DetailIn::Remote { subgraph, var_id } => {
                 size = 0;
                 let [remote_vtpb_rel_sg_id, remote_var_id] = [subgraph, var_id].map(U32::new);
                 let remote = RemoteArm { remote_vtpb_rel_sg_id, remote_var_id, ..RemoteArm::default() };
-                arm = transmute!(remote);
+                arm = words(transmute!(remote));
             }
             DetailIn::File { member, payload_offset, payload_len } => {
                 if size != payload_len && var.size().is_some() {
@@ -136,6 +137,13 @@ impl<I: Input> Emit<'_, '_, I> {
         }
         Ok(place)
     }
+}
+
+/// The union of a record, in registers.
+type Arm = (u64, u64);
+
+fn words([low, high]: [U64; 2]) -> Arm {
+    (low.get(), high.get())
 }
 
 /// Alignment of the classes whose record has one (lowering.md §6.1, X-20).

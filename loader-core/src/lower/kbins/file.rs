@@ -14,7 +14,7 @@ impl KbinView<'_> {
     /// Member of the subgraph's definition; `None` for a working set that comes from no file.
     #[must_use]
     pub fn definition_file(&self) -> Option<MemberId> {
-        member(self.engine_hdrs().next()?.definition_plus_one)
+        member(self.first_hdr()?.definition_plus_one)
     }
 
     /// Member of an engine's file.

@@ -3,7 +3,7 @@
 use super::{Subject, wide};
 use crate::error::{Error, LowerCode};
 use crate::lower::input::{Input, QueueIn};
-use crate::manifest::{Block, BlockSource};
+use crate::manifest::Block;
 
 /// True if the end of a block needs a record of its own.
 pub(crate) const fn has_tail(block: &Block<'_>) -> bool {
@@ -18,10 +18,6 @@ impl<'a, I: Input> Subject<'a, I> {
             return Err(self.broken("transfers of blocks differ from their totals"));
         }
         self.limit("DMA descriptors", u64::from(descs), u64::from(self.limits.descriptors))
-    }
-
-    pub(crate) fn block(&self, source: BlockSource, ordinal: u32) -> Result<Block<'a>, Error> {
-        self.input.block(self.sg, source, ordinal).ok_or_else(|| self.broken("the input lacks a block"))
     }
 
     /// The queue of a block.

@@ -30,7 +30,7 @@ impl<'a, I: Input> Subject<'a, I> {
         queue: &I::Queue<'a>,
         table: &mut Queues<'a>,
     ) -> Result<(), Error> {
-        if !I::CHECKED && table.before.is_some_and(|before| before >= queue.name()) {
+        if table.before.is_some_and(|before| before >= queue.name()) {
             return Err(self.broken("queues come in the order of their names"));
         }
         table.before = Some(queue.name());
@@ -40,10 +40,10 @@ impl<'a, I: Input> Subject<'a, I> {
     }
 
     pub(crate) fn check_queue_table(&self, table: &Queues<'_>) -> Result<(), Error> {
-        if !I::CHECKED && table.count > wide(QUEUES) {
+        if table.count > wide(QUEUES) {
             return Err(self.fail(LowerCode::TooManyQueues).numbers(table.count, wide(QUEUES)));
         }
-        if !I::CHECKED && table.dge > self.dge_most() {
+        if table.dge > self.dge_most() {
             return Err(self.fail(LowerCode::TooManyHwDge).numbers(table.dge, self.dge_most()));
         }
         Ok(())

@@ -82,7 +82,7 @@ impl<'a, I: Input> Subject<'a, I> {
 
     #[inline(never)]
     pub(crate) fn check_engines(&self) -> Result<(), Error> {
-        for engine in Engine::ALL {
+        for &engine in &Engine::ALL {
             if let Some((one, other)) = self.input.two_programs(self.sg, engine) {
                 let file = FileIn::Part(BlockSource::Engine(engine));
                 return Err(self.fail_in(LowerCode::TwoPrograms, file).name(one).name2(other));
