@@ -53,6 +53,7 @@ pub use engine::{ActSet, DveTables, EngineFile, Function, Library};
 pub use graph::{IoMaps, TENSOR_DIMS, Tensor};
 pub use kelf::{Kelf, Target, Version};
 pub use queue::{Queue, Scratch};
+pub(crate) use sort::search;
 pub use variable::{Detail, Ids, Print, Variable};
 
 use crate::arena::{Arena, Tail, TailRef};

@@ -96,14 +96,14 @@ fn expand<S: PairSink + ?Sized>(
         let number = u64::try_from(index).unwrap_or(u64::MAX);
         let mut sides = Sides::none();
         sides.open(kbin, desc).map_err(|error| error.third(number))?;
-        totals.descriptors = totals.descriptors.saturating_add(1);
+        totals.descriptors = totals.descriptors.wrapping_add(1);
         totals.bytes = totals.bytes.saturating_add(sides.bytes);
         totals.approximate |= sides.approximate;
         while let Some(units) = sides.piece() {
             let instance = totals.runs.checked_rem(u64::from(rings.max(1))).unwrap_or(0);
             let instance = u32::try_from(instance).unwrap_or(0);
             sides.emit(units, instance, packet_limit(arch), sink)?;
-            totals.runs = totals.runs.saturating_add(1);
+            totals.runs = totals.runs.wrapping_add(1);
         }
     }
     Ok(totals)
@@ -206,14 +206,14 @@ impl<'m> Sides<'m> {
             let now = left.min(most);
             left = left.saturating_sub(now);
             let run_end = left == 0;
-            let packet_end = run_end || in_packet.saturating_add(1) == chunks_a_packet;
+            let packet_end = run_end || in_packet.wrapping_add(1) == chunks_a_packet;
             let bytes = |unit: u32| u32::try_from(now).unwrap_or(u32::MAX).saturating_mul(unit);
             let mut before = sources;
             let mut sides = self.all.iter();
             let Some(to) = sides.next().map(Side::end) else { break };
             for side in sides {
                 let first = in_packet == 0 && before == sources;
-                before = before.saturating_sub(1);
+                before = before.wrapping_sub(1);
                 sink.pair(&Pair {
                     instance,
                     from: side.end(),
@@ -225,7 +225,7 @@ impl<'m> Sides<'m> {
                     run_end: before == 0 && run_end,
                 })?;
             }
-            in_packet = if packet_end { 0 } else { in_packet.saturating_add(1) };
+            in_packet = if packet_end { 0 } else { in_packet.wrapping_add(1) };
             self.all.iter_mut().for_each(|side| side.walk.advance(now));
         }
         Ok(())

@@ -4,7 +4,7 @@ mod branches;
 mod patches;
 mod trigger;
 
-pub(crate) use branches::equal_range;
+pub(crate) use branches::find_target;
 
 use super::item::{item, item_mut, reserve, reserve_bytes};
 use super::place::{Draft, Request};
@@ -143,7 +143,7 @@ impl<'a, 'm, 'p> Work<'a, 'm, 'p> {
     fn count(&mut self, kinds: &[NoteKind], engine: Option<Engine>) -> Result<u32, Error> {
         let mut count = 0u32;
         let counted = self.each(kinds, engine, &mut |_, _| {
-            count = count.saturating_add(1);
+            count = count.wrapping_add(1);
             Ok(())
         });
         counted.map(|()| count)
@@ -163,7 +163,7 @@ impl<'a, 'm, 'p> Work<'a, 'm, 'p> {
         let mut at = 0u32;
         self.each(kinds, None, &mut |work, note| {
             make(work, note, place.element(at, size))?;
-            at = at.saturating_add(1);
+            at = at.wrapping_add(1);
             Ok(())
         })
     }

@@ -75,7 +75,12 @@ impl<'g> PageTable<'g> {
     /// Page `index` of a core.
     #[must_use]
     pub fn get(&self, core: CoreId, index: u32) -> Option<Page> {
-        self.slots.iter().flatten().find(|page| page.core == core && page.index == index).copied()
+        self.find(core, index).copied()
+    }
+
+    #[inline(never)]
+    pub(super) fn find(&self, core: CoreId, index: u32) -> Option<&Page> {
+        self.iter().find(|page| page.core == core && page.index == index)
     }
 
     /// All pages.
@@ -86,7 +91,7 @@ impl<'g> PageTable<'g> {
     /// Pages of a core.
     #[must_use]
     pub fn count(&self, core: CoreId) -> u32 {
-        self.iter().filter(|page| page.core == core).fold(0, |count, _| count.saturating_add(1))
+        self.iter().filter(|page| page.core == core).fold(0, |count, _| count.wrapping_add(1))
     }
 
     /// What the pages of a core count for in the ledger.
@@ -132,7 +137,7 @@ impl<'g> PageTable<'g> {
             }
         };
         for page in self.slots.iter_mut().flatten().filter(|page| page.core == core && page.index < got) {
-            page.refs = page.refs.saturating_add(1);
+            page.refs = page.refs.wrapping_add(1);
         }
         Ok(got)
     }
@@ -180,9 +185,9 @@ impl<'g> PageTable<'g> {
             block::give_back(device, taken.handle);
             return Err(fault(StageCode::PageAlignment).numbers(taken.address(), 0));
         }
-        let above = index.checked_sub(1).and_then(|above| self.get(core, above));
+        let above = index.checked_sub(1).and_then(|above| self.find(core, above));
         let joins =
-            |page: Page| taken.address().checked_add(paging.page_size()) == Some(page.taken.address());
+            |page: &Page| taken.address().checked_add(paging.page_size()) == Some(page.taken.address());
         if paging.is_contiguous() && !above.is_none_or(joins) {
             block::give_back(device, taken.handle);
             return Ok(false);
@@ -227,7 +232,7 @@ impl<'g> PageTable<'g> {
             page.refs = page.refs.saturating_sub(1);
         }
         for index in (0..self.count(core)).rev() {
-            if self.get(core, index).is_some_and(|page| page.refs > 0) {
+            if self.find(core, index).is_some_and(|page| page.refs > 0) {
                 break;
             }
             self.drop_page(device, core, index);

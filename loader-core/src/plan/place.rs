@@ -13,7 +13,7 @@ use super::libraries::{LibraryKey, Sought};
 use super::notes::{CorePrograms, sort_out};
 use super::pages::{PAGE_ALIGN, PageTable};
 use super::programs::{Libraries, MOST_PROGRAMS, Notes, Program, read};
-use super::record::{Feed, LoadParams, Model};
+use super::record::LoadParams;
 use super::rings::{CoreRings, RingRules, count};
 use super::strict::{check_exact, check_slots, must_be_exact};
 use super::translate::Code;
@@ -61,9 +61,7 @@ pub struct Request<'a> {
 pub struct Plan<'m> {
     pub(crate) kbins: Kbins<'m>,
     pub(crate) head: Head<'m>,
-    pub(crate) models: &'m [Model],
-    pub(crate) feeds: &'m [Feed],
-    /// Where the records of `models` and `feeds` are.
+    /// Where the records of the models and the feeds are.
     pub(crate) places: (ArenaRef, ArenaRef),
     pub(crate) sharing: CoreId,
     pub(crate) pages: u32,
@@ -71,10 +69,7 @@ pub struct Plan<'m> {
 
 impl fmt::Debug for Plan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Plan")
-            .field("cores", &self.models.len())
-            .field("pages", &self.pages)
-            .finish_non_exhaustive()
+        f.debug_struct("Plan").field("cores", &self.len()).field("pages", &self.pages).finish_non_exhaustive()
     }
 }
 
@@ -190,8 +185,7 @@ fn check<'k, D: Device>(
     }
     check_engine_block(u64::from(request.policy.engine_block()))?;
     for (index, kbin) in (0u8..).zip(kbins) {
-        let draft = draft(kbin, index, device, request).map_err(|error| error.subgraph(index))?;
-        drafts.push(draft).map_err(|_| Error::internal(Stage::Plan, "subgraphs"))?;
+        draft(kbin, index, device, request, drafts).map_err(|error| error.subgraph(index))?;
     }
     if drafts.len() != count {
         return Err(fault(StageCode::BadKbin).name(b"subgraph table"));
@@ -199,13 +193,15 @@ fn check<'k, D: Device>(
     check_remotes(drafts)
 }
 
+/// Begins the draft of a core.
 #[inline(never)]
 fn draft<'k, D: Device>(
     kbin: &'k KbinView<'k>,
     index: u8,
     device: &D,
     request: &Request<'_>,
-) -> Result<Draft<'k>, Error> {
+    drafts: &mut Drafts<'k>,
+) -> Result<(), Error> {
     let arch = kbin.arch().ok_or_else(|| fault(StageCode::BadKbin).name(b"target"))?;
     // Where the caller lets such a file pass, it is placed by its own architecture's rules (manifests.md §5.4).
     if arch != device.arch() && !request.policy.allow_legacy() {
@@ -217,7 +213,7 @@ fn draft<'k, D: Device>(
         return Err(fault(StageCode::EngineOrder));
     }
     vars::check(kbin)?;
-    Ok(Draft {
+    let draft = Draft {
         kbin,
         arch,
         core: CoreId(request.core.0.saturating_add(u16::from(index))),
@@ -229,7 +225,8 @@ fn draft<'k, D: Device>(
         vars: Cell::new(ArenaRef::NULL),
         blocks: Cell::new(ArenaRef::NULL),
         taken: Cell::new(0),
-    })
+    };
+    drafts.push(draft).map_err(|_| Error::internal(Stage::Plan, "subgraphs"))
 }
 
 /// Every member is as long as the records say, before anything is read or taken (T06).

@@ -5,6 +5,7 @@ use super::record::{FUNCTION_NAME, NoteKind, SlotNote};
 use super::translate::{Code, Nowhere, Section, Sink, Stream};
 use crate::arena::{Arena, TailRef};
 use crate::error::{Error, Stage, StageCode};
+use crate::layout::SMALL;
 use crate::lower::record::Blob;
 use crate::lower::scratchpad::GROUP_MOST;
 use crate::source::{MemberId, Payload, Visitor};
@@ -87,11 +88,11 @@ impl Sink for Keeper<'_, '_> {
         }
         let full = |error| Error::arena(Stage::Plan, error);
         let place = self.arena.alloc_tail::<SlotNote>(1).map_err(full)?;
-        if let Some([slot]) = self.arena.tail_slice_mut::<SlotNote>(place, 1) {
+        if let Some(slot) = self.arena.tail_mut::<SlotNote>(place) {
             *slot = note;
         }
         self.notes.newest = place;
-        self.notes.count = self.notes.count.saturating_add(1);
+        self.notes.count = self.notes.count.wrapping_add(1);
         Ok(())
     }
 
@@ -117,14 +118,15 @@ struct Reader<'a, 'p, 'l, 'm> {
 
 impl Visitor for Reader<'_, '_, '_, '_> {
     fn wants(&mut self, id: MemberId) -> bool {
-        let blobs = self.programs.iter().filter_map(|program| program.blob);
-        blobs
-            .chain(self.libraries.iter().map(|library| library.blob))
-            .any(|blob| blob.member_id() == Some(id))
+        let is_in = |blob: &Blob| blob.member_id() == Some(id);
+        self.programs.iter().any(|program| program.blob.is_some_and(is_in))
+            || !SMALL && self.libraries.iter().any(|library| is_in(library.blob))
     }
 
     fn data(&mut self, id: MemberId, offset: u64, bytes: &[u8]) -> Result<(), Error> {
-        self.libraries.iter_mut().for_each(|library| library.data(id, offset, bytes));
+        if !SMALL {
+            self.libraries.iter_mut().for_each(|library| library.data(id, offset, bytes));
+        }
         for program in self.programs.iter_mut() {
             let Some(part) = program.part(id, offset, bytes) else { continue };
             let at = |error: Error| error.member_or(Some(id));

@@ -13,7 +13,6 @@ use crate::limits::Budget;
 use crate::lower::record::{Ap, Desc, DescFlags, RingType};
 use crate::lower::{BlockEnd, InstanceView, KbinView, QueueView};
 use core::cmp::Ordering;
-use core::slice;
 use zerocopy::little_endian::{U16, U32};
 
 /// The rings and blocks of one core, counted.
@@ -153,11 +152,12 @@ pub(super) fn function(name: &[u8]) -> &[u8] {
 
 /// Every semaphore has a register of its core: the number becomes part of an address (I9).
 #[cfg_attr(small, inline(never))]
-fn check_semaphores(queue: &QueueView<'_>, semaphores: &[U32]) -> Result<(), Error> {
-    let Some(high) = semaphores.iter().find(|semaphore| semaphore.get() >= SEMAPHORES) else {
+fn check_semaphores(queue: &QueueView<'_>, one: Option<u32>, others: &[U32]) -> Result<(), Error> {
+    let others = others.iter().map(|semaphore| semaphore.get());
+    let Some(high) = one.into_iter().chain(others).find(|&semaphore| semaphore >= SEMAPHORES) else {
         return Ok(());
     };
-    let (found, most) = (u64::from(high.get()), u64::from(SEMAPHORES));
+    let (found, most) = (u64::from(high), u64::from(SEMAPHORES));
     Err(fault(StageCode::SemaphoreIndex).name(queue.name()).numbers(found, most))
 }
 
@@ -183,7 +183,7 @@ impl Counting<'_, '_> {
     ) -> Result<(), Error> {
         let core = self.rules.core;
         if instance.index == 0 {
-            check_semaphores(queue, queue.semaphores())
+            check_semaphores(queue, None, queue.semaphores())
                 .map_err(|error| error.subgraph(core).element(narrow(queue.slot)))?;
         }
         let (first, rings) = (self.row, queue.rings());
@@ -193,7 +193,7 @@ impl Counting<'_, '_> {
             ring.queue = small(queue.slot);
             let hardware = narrow(instance.index).saturating_mul(rings).saturating_add(row / 2);
             ring.instance = u16::try_from(hardware).unwrap_or(u16::MAX).into();
-            self.row = self.row.saturating_add(1);
+            self.row = self.row.wrapping_add(1);
         }
         for descs in instance.blocks() {
             let counted = self.expand(arena, queue, instance, first, descs);
@@ -203,7 +203,7 @@ impl Counting<'_, '_> {
                 let Some(last) = descs.last() else { return error };
                 error.element(last.block_id.get()).member_or(self.kbin.block_file(last))
             })?;
-            self.block = self.block.saturating_add(1);
+            self.block = self.block.wrapping_add(1);
         }
         Ok(())
     }
@@ -222,8 +222,7 @@ impl Counting<'_, '_> {
         descs.iter().try_for_each(|desc| check_ends(kbin, queue, desc))?;
         let end = descs.last().and_then(|desc| kbin.block_end(desc));
         let end = end.unwrap_or(BlockEnd { semaphore: None, event: None, remote_semaphores: &[] });
-        check_semaphores(queue, end.semaphore.map(U32::new).as_slice())?;
-        check_semaphores(queue, end.remote_semaphores)?;
+        check_semaphores(queue, end.semaphore, end.remote_semaphores)?;
         let (rings, arch) = (queue.rings(), self.rules.arch);
         let rows = arena.slice_mut::<RingRec>(self.out.rings).unwrap_or(&mut []);
         let (_, rows) = split_mut(rows, usize::try_from(first).unwrap_or(usize::MAX));
@@ -241,7 +240,7 @@ impl Counting<'_, '_> {
         let mut flags = if end.semaphore.is_some() { BlockFlags::SEMAPHORE } else { 0 };
         if approximate {
             flags |= BlockFlags::APPROXIMATE;
-            self.out.approximate = self.out.approximate.saturating_add(1);
+            self.out.approximate = self.out.approximate.wrapping_add(1);
         }
         let block: &mut BlockRec = item_mut(arena, self.out.blocks, self.block).ok_or_else(internal)?;
         (block.queue, block.instance) = (small(queue.slot), small(instance.index));
@@ -259,10 +258,10 @@ impl Counting<'_, '_> {
 
 /// Every end lies in its variable, and inputs and outputs only where they can be bound (I9, I10).
 fn check_ends(kbin: &KbinView<'_>, queue: &QueueView<'_>, desc: &Desc) -> Result<(), Error> {
-    for ends in [kbin.to(desc).map_or(&[][..], slice::from_ref), kbin.from(desc)] {
-        ends.iter().try_for_each(|end| check_end(kbin, queue, end))?;
+    if let Some(to) = kbin.to(desc) {
+        check_end(kbin, queue, to)?;
     }
-    Ok(())
+    kbin.from(desc).iter().try_for_each(|end| check_end(kbin, queue, end))
 }
 
 #[inline(never)]

@@ -110,27 +110,23 @@ impl Core<'_> {
             take(arena, &Need { size, align: PAGE_ALIGN, usage, what, index, blob: None })?;
         }
         for (id, var) in draft.kbin.mem_refs().iter().enumerate() {
-            let mut need = Need {
-                size: var.size.get(),
-                align: var.alignment.get(),
-                usage: Usage::ScratchpadNotShared,
-                what: DMem::VARIABLE,
-                index: narrow(id),
-                blob: draft.kbin.blob(var.buffer),
-            };
-            match var.mr_type {
-                MrType::PTR => {
-                    (need.size, need.align, need.usage) = (POINTER_BYTES, 8, Usage::Generic);
-                    need.what = DMem::POINTER;
-                }
+            let (what, usage) = match var.mr_type {
+                MrType::PTR => (DMem::POINTER, Usage::Generic),
                 // An empty variable needs no memory.
-                _ if need.size == 0 => continue,
-                MrType::BUFFER => need.usage = Usage::Weight,
-                MrType::TMP_BUF => {}
-                MrType::VIRTUAL_TMP_BUF if !self.fits_page(var) => {}
+                _ if var.size.get() == 0 => continue,
+                MrType::BUFFER => (DMem::VARIABLE, Usage::Weight),
+                MrType::TMP_BUF => (DMem::VARIABLE, Usage::ScratchpadNotShared),
+                MrType::VIRTUAL_TMP_BUF if !self.fits_page(var) => {
+                    (DMem::VARIABLE, Usage::ScratchpadNotShared)
+                }
                 _ => continue,
-            }
-            take(arena, &need)?;
+            };
+            let (size, align) = match what {
+                DMem::POINTER => (POINTER_BYTES, POINTER_BYTES),
+                _ => (var.size.get(), var.alignment.get()),
+            };
+            let (index, blob) = (narrow(id), draft.kbin.blob(var.buffer));
+            take(arena, &Need { size, align, usage, what, index, blob })?;
         }
         Ok(())
     }
@@ -194,7 +190,7 @@ impl Core<'_> {
         }
         let (mut count, mut functions) = (0usize, 0usize);
         for library in self.draft.kbin.ucode_libs() {
-            count = count.saturating_add(1);
+            count = count.wrapping_add(1);
             functions = functions.saturating_add(library.functions.len());
         }
         let most = [
@@ -244,7 +240,7 @@ fn each_table<'m>(
     for set in kbin.act_sets() {
         for blob in [set.bkt, set.ctl] {
             of(DMem::ACT_TABLE, index, blob)?;
-            index = index.saturating_add(1);
+            index = index.wrapping_add(1);
         }
     }
     let Some(dve) = kbin.dve() else { return Ok(()) };
@@ -274,7 +270,7 @@ pub(super) fn shared_library<'m>(kbin: &KbinView<'m>) -> Option<&'m Blob> {
 pub(super) fn table_count(kbin: &KbinView<'_>) -> u64 {
     let mut count = 0u64;
     let counted = each_table(kbin, &mut |_, _, _| {
-        count = count.saturating_add(1);
+        count = count.wrapping_add(1);
         Ok(())
     });
     counted.map_or(0, |()| count)

@@ -36,11 +36,8 @@ impl Work<'_, '_, '_> {
                 false => (TargetKind::LABEL, note.id.get()),
             };
             let all: &[Target] = self.arena.slice(self.out.targets).ok_or_else(internal)?;
-            for target in equal_range(all, engine, kind, key) {
-                if !call || self.named(target.name) == name {
-                    (found, slot) = (found.saturating_add(1), target.slot.get());
-                }
-            }
+            let named = |target: &Target| !call || self.named(target.name) == name;
+            (found, slot) = find_target(all, engine, kind, key, &named);
         }
         let (code, at) = match found {
             1 if u64::from(slot) < image.slots() => return Ok(()),
@@ -67,11 +64,25 @@ impl Work<'_, '_, '_> {
     }
 }
 
-/// The targets of an engine with that kind and key.
-pub(crate) fn equal_range(all: &[Target], engine: Engine, kind: TargetKind, key: u32) -> &[Target] {
+/// Among all targets, sorted by engine, kind and key, those of one engine with that kind and key that `is_own` takes: how
+/// many there are, and the slot of the first.
+#[inline(never)]
+pub(crate) fn find_target(
+    all: &[Target],
+    engine: Engine,
+    kind: TargetKind,
+    key: u32,
+    is_own: &dyn Fn(&Target) -> bool,
+) -> (u32, u32) {
     let order = |target: &Target| (target.engine.get(), target.kind.get(), target.id.get());
     let wanted = (engine.number(), kind.get(), key);
     let first = all.partition_point(|target| order(target) < wanted);
-    let rest = all.get(first..).unwrap_or(&[]);
-    rest.get(..rest.partition_point(|target| order(target) == wanted)).unwrap_or(&[])
+    let (mut found, mut slot) = (0u32, 0);
+    for target in all.iter().skip(first).take_while(|target| order(target) == wanted) {
+        if is_own(target) {
+            slot = if found == 0 { target.slot.get() } else { slot };
+            found = found.wrapping_add(1);
+        }
+    }
+    (found, slot)
 }

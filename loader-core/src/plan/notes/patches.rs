@@ -83,7 +83,7 @@ impl PatchWriter {
         let entry: &mut PatchEntry = item_mut(arena, self.place, self.filled).ok_or_else(internal)?;
         let offset = slot.saturating_mul(64).into();
         *entry = PatchEntry { offset, count: slots.into(), kind, section };
-        self.filled = self.filled.saturating_add(1);
+        self.filled = self.filled.wrapping_add(1);
         Ok(())
     }
 }

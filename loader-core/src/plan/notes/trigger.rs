@@ -4,9 +4,12 @@ use super::{Work, internal};
 use crate::error::{Error, StageCode};
 use crate::lower::record::{QueueHdr, RingType};
 use crate::lower::{KbinView, QueueView};
+use crate::manifest::search;
+use crate::plan::item::narrow;
 use crate::plan::record::{BlockRec, SlotNote};
 use crate::plan::rings::{compare, function, queue_of};
 use crate::plan::translate::Trigger;
+use core::cmp::Ordering;
 
 impl Work<'_, '_, '_> {
     /// Index of the block that a trigger names: by its id and by the function that it stands in.
@@ -55,9 +58,11 @@ fn find_block(
     };
     for instance in first..first.saturating_add(count) {
         let wanted = (trigger.queue, u16::try_from(instance).ok()?, trigger.block, function);
-        let at = blocks.partition_point(|block| compare(kbin, block, &wanted).is_lt());
-        if blocks.get(at).is_some_and(|block| compare(kbin, block, &wanted).is_eq()) {
-            return u32::try_from(at).ok();
+        let block = |at: u32| usize::try_from(at).ok().and_then(|at| blocks.get(at));
+        let mut order = |at| block(at).map_or(Ordering::Greater, |block| compare(kbin, block, &wanted));
+        let found = search(narrow(blocks.len()), &mut order);
+        if found.is_some() {
+            return found;
         }
     }
     None

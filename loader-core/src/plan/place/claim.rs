@@ -5,11 +5,13 @@ use crate::arena::{Arena, ArenaRef};
 use crate::bytes::split;
 use crate::device::{CoreId, Device, Place, Usage};
 use crate::error::{DeviceCode, Error, Stage};
+use crate::layout::SMALL;
 use crate::lower::record::{Blob, Extra, MemRef};
 use crate::lower::scratchpad::{GROUP_MOST, Layout, Paging};
 use crate::lower::{KbinView, Kbins};
 use crate::plan::block::{check_usage, take};
 use crate::plan::item::{item_mut, narrow, nth, reserve};
+use crate::plan::libraries::LibraryKey;
 use crate::plan::pages::PageTable;
 use crate::plan::record::reference::PointerArm;
 use crate::plan::record::{DMem, Feed, FeedKind, PlaceArm, RingRec, VarPlace};
@@ -50,28 +52,34 @@ pub(super) struct Claim<'a, 'g, 'm, D> {
     pub(super) fed: u32,
 }
 
-impl<'a, 'm, D: Device> Claim<'a, '_, 'm, D> {
+/// What is done for each core.
+type Step<C> = fn(&mut C, u8, &Draft<'_>) -> Result<(), Error>;
+
+impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     #[inline(never)]
     pub(super) fn run(&mut self, kbins: &Kbins<'m>) -> Result<Plan<'m>, Error> {
-        let drafts = (0u8..).zip(self.drafts);
         self.reserve_records()?;
-        for (index, draft) in drafts.clone() {
-            self.describe(draft, index)?;
-            self.take_all(index, draft, true)?;
-        }
-        for (index, draft) in drafts.clone() {
-            self.take_all(index, draft, false)?;
-        }
-        for (_, draft) in drafts {
-            self.connect_remotes(draft)?;
+        // What one core does with another's variables comes when these have their places.
+        let steps: [Step<Self>; 3] = [Self::take_variables, Self::take_build, Self::connect_remotes];
+        for step in steps {
+            for (index, draft) in (0u8..).zip(self.drafts) {
+                step(self, index, draft)?;
+            }
         }
         self.sort_feeds()?;
-        let places = (self.models()?, self.feeds);
+        let mut models = ArenaRef::NULL;
+        self.models(&mut models)?;
         let (sharing, pages) = (self.scratch.sharing, self.scratch.pages);
-        let head = self.arena.seal_head();
-        let models = head.slice(places.0).ok_or_else(|| Error::internal(Stage::Plan, "models"))?;
-        let feeds = head.slice(places.1).ok_or_else(|| Error::internal(Stage::Plan, "feeds"))?;
-        Ok(Plan { kbins: *kbins, head, models, feeds, places, sharing, pages })
+        Ok(Plan { kbins: *kbins, head: self.arena.seal_head(), places: (models, self.feeds), sharing, pages })
+    }
+
+    fn take_variables(&mut self, index: u8, draft: &Draft<'_>) -> Result<(), Error> {
+        self.describe(draft, index)?;
+        self.take_all(index, draft, true)
+    }
+
+    fn take_build(&mut self, index: u8, draft: &Draft<'_>) -> Result<(), Error> {
+        self.take_all(index, draft, false)
     }
 
     /// Makes room for all records whose number depends on the blocks.
@@ -81,11 +89,11 @@ impl<'a, 'm, D: Device> Claim<'a, '_, 'm, D> {
         for (index, draft) in (0u8..).zip(self.drafts) {
             let core = Core { draft, scratch: &self.scratch, index, policy: self.request.policy };
             let mut blocks = 0u32;
-            let held = draft.library.is_some_and(|key| self.pages.libraries.holds(draft.core, &key));
+            let held = library(draft).is_some_and(|key| self.pages.libraries.holds(draft.core, &key));
             let mut tally = |_: &mut Arena<'m>, need: &Need<'_>| {
-                blocks = blocks.saturating_add(1);
+                blocks = blocks.wrapping_add(1);
                 let fed = need.blob.is_some() && !(held && need.what == DMem::UCODE);
-                feeds = feeds.saturating_add(u32::from(fed));
+                feeds = feeds.wrapping_add(u32::from(fed));
                 check_usage(need.usage, Place::Hbm(0))
             };
             let counted = core.variables(self.arena, &mut tally);
@@ -111,7 +119,7 @@ impl<'a, 'm, D: Device> Claim<'a, '_, 'm, D> {
             let slot = item_mut::<DMem>(arena, place, 0).ok_or_else(broken)?;
             let models = obtain(pages, *device, &core, need, slot);
             let models = models.map_err(|error| refused(error, draft.kbin, need).subgraph(index))?;
-            draft.taken.set(at.saturating_add(1));
+            draft.taken.set(at.wrapping_add(1));
             let address = slot.address().0;
             match need.what {
                 DMem::RING => connect_ring(arena, draft.rings.rings, need.index, place)?,
@@ -121,7 +129,7 @@ impl<'a, 'm, D: Device> Claim<'a, '_, 'm, D> {
             // Whoever found a library does not fill it.
             if let Some(blob) = need.blob.filter(|_| models <= 1) {
                 feed(item_mut(arena, *feeds, *fed).ok_or_else(broken)?, blob, need, index, at);
-                *fed = fed.saturating_add(1);
+                *fed = fed.wrapping_add(1);
             }
             Ok(())
         };
@@ -199,6 +207,11 @@ fn refused(error: Error, kbin: &KbinView<'_>, need: &Need<'_>) -> Error {
     }
 }
 
+/// The library that a core may share; see [`libraries`](crate::plan::libraries) for small code.
+const fn library(draft: &Draft<'_>) -> Option<LibraryKey> {
+    if SMALL { None } else { draft.library }
+}
+
 /// Enters a ring's block and capacity into its row.
 fn connect_ring(arena: &mut Arena<'_>, rings: ArenaRef, row: u32, block: ArenaRef) -> Result<(), Error> {
     let ring: &mut RingRec = item_mut(arena, rings, row).ok_or_else(broken)?;
@@ -241,11 +254,11 @@ fn obtain<D: Device>(
     let Core { draft, scratch, .. } = *core;
     (slot.what, slot.index) = (need.what.into(), need.index.into());
     if need.what == DMem::PAGE {
-        let page = pages.get(scratch.sharing, need.index).ok_or_else(broken)?;
+        let page = pages.find(scratch.sharing, need.index).ok_or_else(broken)?;
         page.taken.enter(scratch.sharing, &want, slot);
         return Ok(1);
     }
-    let shared = match draft.library.filter(|_| need.what == DMem::UCODE) {
+    let shared = match library(draft).filter(|_| need.what == DMem::UCODE) {
         Some(key) => pages.libraries.share(device, draft.core, key, &want)?,
         None => None,
     };

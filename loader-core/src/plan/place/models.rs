@@ -2,11 +2,11 @@
 
 use super::Draft;
 use super::claim::Claim;
-use crate::arch::{Arch, Engine};
+use crate::arch::Arch;
 use crate::arena::{ArenaRef, Record};
 use crate::device::Device;
 use crate::error::{Error, Stage};
-use crate::lower::record::{CarveoutType, Counted, MrType, Text};
+use crate::lower::record::{CarveoutType, Counted, MrType};
 use crate::plan::item::{item_mut, narrow, nth, reserve};
 use crate::plan::notes::function_base;
 use crate::plan::record::{DMem, FeatureMap, Image, InstrAddrs, Model, Span};
@@ -18,21 +18,15 @@ fn broken() -> Error {
     Error::internal(Stage::Plan, "model records")
 }
 
-/// The start of a text that may be too long for its field.
-fn text<const N: usize>(bytes: &[u8]) -> Text<N> {
-    Text::new(bytes.get(..bytes.len().min(Text::<N>::MOST)).unwrap_or(&[])).unwrap_or_default()
-}
-
 impl<D: Device> Claim<'_, '_, '_, D> {
     /// One record per core.
     #[inline(never)]
-    pub(super) fn models(&mut self) -> Result<ArenaRef, Error> {
-        let mut place = ArenaRef::NULL;
-        reserve::<Model>(self.arena, narrow(self.drafts.len()), &mut place)?;
+    pub(super) fn models(&mut self, place: &mut ArenaRef) -> Result<(), Error> {
+        reserve::<Model>(self.arena, narrow(self.drafts.len()), place)?;
         for (index, draft) in (0..).zip(self.drafts) {
-            self.model(draft, index, nth::<Model>(place, index).ok_or_else(broken)?)?;
+            self.model(draft, index, nth::<Model>(*place, index).ok_or_else(broken)?)?;
         }
-        Ok(place)
+        Ok(())
     }
 
     /// Writes the record of a core where it lies: it is too large for a stack.
@@ -43,7 +37,7 @@ impl<D: Device> Claim<'_, '_, '_, D> {
         self.programs_of(draft, place)?;
         let (request, pages) = (self.request, self.scratch.pages);
         let model = self.record::<Model>(place).ok_or_else(broken)?;
-        model.name = text(request.name);
+        model.name.set(request.name);
         model.blocks = draft.rings.blocks;
         model.h_model = request.h_model.into();
         model.params = request.params;
@@ -82,9 +76,9 @@ impl<D: Device> Claim<'_, '_, '_, D> {
         for var in vars {
             if var.mr_type == class {
                 let slot = item_mut::<FeatureMap>(self.arena, out.items, at).ok_or_else(broken)?;
-                slot.name = text(draft.kbin.name(var));
+                slot.name.set(draft.kbin.name(var));
                 (slot.min_size, slot.var_id) = (var.size, var.var_id);
-                at = at.saturating_add(1);
+                at = at.wrapping_add(1);
             }
         }
         Ok(())
@@ -99,12 +93,12 @@ impl<D: Device> Claim<'_, '_, '_, D> {
         for at in 0..blocks.count() {
             let at_block = nth::<DMem>(blocks, at).ok_or_else(broken)?;
             match self.record::<DMem>(at_block).ok_or_else(broken)?.what.get() {
-                DMem::POINTER => cells = cells.saturating_add(1),
-                DMem::ACT_TABLE | DMem::DVE_TABLE => tables = tables.saturating_add(1),
-                DMem::SEMAPHORE => semaphore = at.saturating_add(1),
+                DMem::POINTER => cells = cells.wrapping_add(1),
+                DMem::ACT_TABLE | DMem::DVE_TABLE => tables = tables.wrapping_add(1),
+                DMem::SEMAPHORE => semaphore = at.wrapping_add(1),
                 DMem::UCODE | DMem::SHARED_UCODE if ucode.count() == 0 => ucode = at_block,
                 // They lie one after the other.
-                DMem::UCODE => ucode.len = ucode.count().saturating_add(1).into(),
+                DMem::UCODE => ucode.len = ucode.count().wrapping_add(1).into(),
                 DMem::IMAGE => self.image(draft, place, at, at_block)?,
                 _ => {}
             }
@@ -125,7 +119,7 @@ impl<D: Device> Claim<'_, '_, '_, D> {
     fn image(&mut self, draft: &Draft<'_>, place: ArenaRef, at: u32, block: ArenaRef) -> Result<(), Error> {
         let record = self.record::<DMem>(block).ok_or_else(broken)?;
         let (number, size) = (record.index.get(), record.size);
-        let engine = Engine::from_number(number).ok_or_else(broken)?.index();
+        let engine = usize::try_from(number).unwrap_or(usize::MAX);
         let images = draft.programs.images;
         let image = item_mut::<Image>(self.arena, images, number).ok_or_else(broken)?;
         image.block = at.into();

@@ -45,7 +45,7 @@ impl<D: Device> Claim<'_, '_, '_, D> {
                     place.shared_scratchpad = u8::from(shared);
                     if let Some((page, within)) =
                         locate(&scratch.paging, offset, var.size.get(), scratch.pages)
-                        && let Some(page) = self.pages.get(scratch.sharing, page)
+                        && let Some(page) = self.pages.find(scratch.sharing, page)
                     {
                         place.arm.phys = page.taken.address().wrapping_add(within).into();
                         place.arm.offset = within.into();
@@ -62,7 +62,7 @@ impl<D: Device> Claim<'_, '_, '_, D> {
 
     /// Copies the target's place with the reference to its block, which stays the target's (staging.md §8.5).
     #[inline(never)]
-    pub(super) fn connect_remotes(&mut self, draft: &Draft<'_>) -> Result<(), Error> {
+    pub(super) fn connect_remotes(&mut self, _: u8, draft: &Draft<'_>) -> Result<(), Error> {
         for (at, var) in draft.kbin.mem_refs().iter().enumerate() {
             let Extra::Remote(arm) = var.extra() else { continue };
             let peer = usize::try_from(arm.remote_vtpb_rel_sg_id.get()).ok();

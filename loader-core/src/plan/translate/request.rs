@@ -25,7 +25,7 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
             }
             (None, _) => (Why::KIND, 0),
         };
-        self.note_operands(slot)?;
+        self.resolve(slot, false)?;
         self.note_opaque(0xD4, 1, why, value)?;
         self.keep(slot)
     }
@@ -41,7 +41,7 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
             self.lowered(head, real)?;
             return self.drop_extension(extension);
         }
-        self.note_operands(head)?;
+        self.resolve(head, false)?;
         self.note_opaque(0xD4, 2, why.unwrap_or(Why::EXTENDED), unknown_marker(operands))?;
         self.keep(head)?;
         self.keep(extension)?;
@@ -58,35 +58,35 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     }
 
     /// The slot with that opcode, and addresses for the operands that name variables.
-    #[inline(never)]
     fn lowered(&mut self, slot: &mut Slot, opcode: u8) -> Result<(), Error> {
         put(slot, 0, [opcode]);
+        self.resolve(slot, true)?;
+        self.emit(slot)
+    }
+
+    /// Finds the variables that operands name. Those of a request that is lowered become addresses, those of one that is
+    /// kept are noted.
+    #[inline(never)]
+    fn resolve(&mut self, slot: &mut Slot, lower: bool) -> Result<(), Error> {
         for (index, at) in (0u8..).zip(OPERANDS) {
             let Some((var, off)) = self.named(operand(slot, at))? else { continue };
-            match self.access(var, off, 1)? {
+            let access = self.access(var, off, 1)?;
+            let kind = match access {
+                _ if !lower => NoteKind::RESOLVED,
                 Access::Bound(template) => {
                     put(slot, at, template.to_le_bytes());
                     more(&mut self.stream.counts.bound, 1);
-                    self.tell_more(NoteKind::BIND, 0xD4, index, var, off)?;
+                    NoteKind::BIND
                 }
                 Access::Placed { var, off } => {
                     let address = self.places.address(var, off)?;
                     let wide = || self.fault(StageCode::AddressTooWide).numbers(address, 0);
                     put(slot, at, absolute(address).ok_or_else(wide)?);
                     more(&mut self.stream.counts.patched, 1);
+                    continue;
                 }
-            }
-        }
-        self.emit(slot)
-    }
-
-    /// Operands of a request that is kept as it is: what can be resolved must exist, and is noted.
-    #[inline(never)]
-    fn note_operands(&mut self, slot: &Slot) -> Result<(), Error> {
-        for (index, at) in (0u8..).zip(OPERANDS) {
-            let Some((var, off)) = self.named(operand(slot, at))? else { continue };
-            self.access(var, off, 1)?;
-            self.tell_more(NoteKind::RESOLVED, 0xD4, index, var, off)?;
+            };
+            self.tell_more(kind, 0xD4, index, var, off)?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use crate::bytes::{split, split_mut};
 use crate::error::{Error, StageCode};
 use crate::layout::SMALL;
 use crate::plan::record::{Image, NoteKind, SlotNote, is_known, pseudo_index};
+use core::mem::take;
 use zerocopy::little_endian::U32;
 
 /// The state of one engine's translation.
@@ -13,7 +14,9 @@ use zerocopy::little_endian::U32;
 pub struct Stream {
     partial: Slot,
     have: usize,
-    pending: Option<Slot>,
+    /// A slot that an extension may follow, if it waits for what comes next.
+    held: Slot,
+    is_held: bool,
     section: Section,
     /// Of the engine's image, what counts slots, and the first opcode of which nothing is known, which small code does not
     /// look for: it makes no remarks.
@@ -22,7 +25,14 @@ pub struct Stream {
 
 impl Default for Stream {
     fn default() -> Self {
-        Self { partial: [0; 64], have: 0, pending: None, section: Section::Main, counts: Image::default() }
+        Self {
+            partial: [0; 64],
+            have: 0,
+            held: [0; 64],
+            is_held: false,
+            section: Section::Main,
+            counts: Image::default(),
+        }
     }
 }
 
@@ -32,9 +42,9 @@ fn plain_prefix(bytes: &[u8]) -> usize {
     bytes.as_chunks::<64>().0.iter().take_while(plain).count().saturating_mul(64)
 }
 
-/// So many more.
+/// So many more. No stream has 2^32 slots: its bytes were counted.
 pub(super) fn more(count: &mut U32, by: u32) {
-    *count = count.get().saturating_add(by).into();
+    *count = count.get().wrapping_add(by).into();
 }
 
 fn slots_in(bytes: &[u8]) -> u32 {
@@ -111,7 +121,7 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     fn feed(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
         while !bytes.is_empty() {
             let stream = &mut *self.stream;
-            if stream.have == 0 && stream.pending.is_none() && stream.section == Section::Main {
+            if stream.have == 0 && !stream.is_held && stream.section == Section::Main {
                 let (plain, rest) = split(bytes, plain_prefix(bytes));
                 if !plain.is_empty() {
                     self.pass(plain)?;
@@ -133,7 +143,8 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     }
 
     fn finish(&mut self) -> Result<(), Error> {
-        if let Some(mut slot) = self.stream.pending.take() {
+        if take(&mut self.stream.is_held) {
+            let mut slot = self.stream.held;
             self.single(&mut slot)?;
         }
         if self.stream.have != 0 {
@@ -152,17 +163,21 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
         {
             more(count, 1);
         }
-        match (self.stream.pending.take(), opcode) {
-            (Some(mut head), 0xDA) => return self.pair(&mut head, slot),
-            (Some(mut head), _) => self.single(&mut head)?,
-            (None, 0xDA) => return Err(self.fault(StageCode::ExtensionAlone)),
-            (None, _) => {}
+        let extends = opcode == 0xDA;
+        if take(&mut self.stream.is_held) {
+            let mut head = self.stream.held;
+            if extends {
+                return self.pair(&mut head, slot);
+            }
+            self.single(&mut head)?;
+        } else if extends {
+            return Err(self.fault(StageCode::ExtensionAlone));
         }
-        match opcode {
-            0xD4 | 0xD9 => self.stream.pending = Some(*slot),
-            _ => self.single(slot)?,
+        if matches!(opcode, 0xD4 | 0xD9) {
+            (self.stream.held, self.stream.is_held) = (*slot, true);
+            return Ok(());
         }
-        Ok(())
+        self.single(slot)
     }
 
     /// Passes plain slots of the main code through.
