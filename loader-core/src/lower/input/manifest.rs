@@ -101,11 +101,7 @@ impl<'m> Input for ManifestInput<'m> {
 
     fn dve(&self, sg: u32) -> Option<DveIn> {
         let definition = self.definition(sg)?;
-        let file = definition.record.engines.get(Engine::Dve.index())?;
-        if file.flags & engine_flag::DVE == 0 {
-            return None;
-        }
-        let [opcode, control, control_fast, control_slow, datapath] = file.dve;
+        let [opcode, control, control_fast, control_slow, datapath] = definition.dve_members()?;
         // R19: sunda has one control table and it goes to the fast slot.
         let placed = definition.arch() == Some(Arch::Sunda) && member(control_fast).is_none();
         let fast = if placed { control } else { control_fast };
