@@ -306,18 +306,8 @@ pub trait Input {
     /// Variable number `order` by name.
     fn var(&self, sg: u32, order: u32) -> Option<Self::Var<'_>>;
 
-    /// Variables by name.
-    fn vars(&self, sg: u32) -> impl Iterator<Item = Self::Var<'_>> {
-        (0..).map_while(move |order| self.var(sg, order))
-    }
-
     /// Queue number `index` by name.
     fn queue(&self, sg: u32, index: u32) -> Option<Self::Queue<'_>>;
-
-    /// Queues by name.
-    fn queues(&self, sg: u32) -> impl Iterator<Item = Self::Queue<'_>> {
-        (0..).map_while(move |index| self.queue(sg, index))
-    }
 
     /// What the blocks of a source hold for one instance, in the flat numbering of [`QueueIn::first_instance`].
     fn totals(&self, sg: u32, source: BlockSource, instance: u32) -> Totals;

@@ -17,6 +17,7 @@ use super::input::{FileIn, Input, Subgraph};
 use crate::arch::Arch;
 use crate::arena::NULL_AREA;
 use crate::error::{Error, LowerCode, Stage};
+use crate::layout::SMALL;
 use crate::limits::Limits;
 use crate::policy::Policy;
 
@@ -63,10 +64,12 @@ impl<'a, I: Input> Subject<'a, I> {
         Ok(())
     }
 
-    /// A broken promise of ours. Made before it is known to be needed, so it looks no member up.
+    /// A broken promise of ours. Made before it is known to be needed, so it looks no member up; where small code goes
+    /// before speed, it has no place at all, for no file leads to it.
     #[inline(always)]
     pub(crate) fn broken(&self, what: &'static str) -> Error {
-        self.of_subgraph(Error::internal(Stage::Lower, what))
+        let error = Error::internal(Stage::Lower, what);
+        if SMALL { error } else { self.of_subgraph(error) }
     }
 
     #[cold]

@@ -132,14 +132,14 @@ impl Kept {
     pub(in crate::error) fn named(self, name: &Name<32>) -> Self {
         self.change(&mut |place| {
             (place.name, place.name_len) = (name.bytes, name.len);
-            place.cut = place.cut & 2 | u8::from(name.cut);
+            place.cut = (place.cut & 2) | u8::from(name.cut);
         })
     }
 
     pub(in crate::error) fn named2(self, name: &Name<16>) -> Self {
         self.change(&mut |place| {
             (place.name2, place.name2_len) = (name.bytes, name.len);
-            place.cut = place.cut & 1 | u8::from(name.cut) << 1;
+            place.cut = (place.cut & 1) | (u8::from(name.cut) << 1);
         })
     }
 

@@ -6,6 +6,7 @@ use crate::arch::Arch;
 use crate::arena::ArenaRef;
 use crate::error::{Error, LowerCode, remark};
 use crate::layout::SMALL;
+use crate::lower::dims::up8;
 use crate::lower::input::{FileIn, Input, QueueIn};
 use crate::lower::measure::{QUEUES, has_tail};
 use crate::lower::record::{BlockTail, Desc, DescFlags};
@@ -106,7 +107,7 @@ impl<I: Input> Emit<'_, '_, I> {
             event_plus_one: U32::new(block.event.map_or(0, |event| event.saturating_add(1))),
             count: U32::new(count),
         };
-        let bytes = u64::from(count).saturating_mul(4).saturating_add(16).next_multiple_of(8);
+        let bytes = up8(u64::from(count).saturating_mul(4).saturating_add(16));
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         let place = self.part(Pool::Tails, bytes);
         self.put(place, &record);

@@ -4,6 +4,7 @@ use super::Emit;
 use super::pools::Pool;
 use crate::arena::ArenaRef;
 use crate::error::Error;
+use crate::lower::dims::up8;
 use crate::lower::input::{Input, RankStep};
 use crate::lower::record::{Counted, Group, Pair, SrcTgtSet, Subgroup};
 use core::mem::offset_of;
@@ -39,7 +40,7 @@ impl<I: Input> Emit<'_, '_, I> {
         }
         let (subject, most) = (self.subject, u64::from(self.subject.limits.collective_elements));
         let used = |pool| u64::from(self.found.used(pool));
-        let members = used(Pool::Ranks).saturating_mul(4).next_multiple_of(8);
+        let members = up8(used(Pool::Ranks).saturating_mul(4));
         subject.limit("replica groups", used(Pool::Groups), most)?;
         subject.limit("replica subgroups", used(Pool::Subgroups), most)?;
         subject.limit("bytes of replica group members", members, most.saturating_mul(8))?;

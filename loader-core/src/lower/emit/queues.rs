@@ -60,12 +60,14 @@ impl<I: Input> Emit<'_, '_, I> {
     pub(super) fn queues(&mut self, subgraph: &Subgraph<'_>) -> Result<(), Error> {
         let subject = self.subject;
         let (mut hardware, mut table) = (0u64, Default::default());
-        for (number, queue) in (0..).zip(subject.input.queues(subject.sg)) {
+        for number in 0.. {
+            let queue = subject.input.queue(subject.sg, number);
+            let Some(queue) = queue.as_ref() else { break };
             if !I::CHECKED {
-                subject.check_queue_order(&queue, &mut table)?;
+                subject.check_queue_order(queue, &mut table)?;
             }
-            let checked = subject.check_queue(&queue, &mut table);
-            let emitted = checked.and_then(|owner| self.queue(&queue, owner, number));
+            let checked = subject.check_queue(queue, &mut table);
+            let emitted = checked.and_then(|owner| self.queue(queue, owner, number));
             emitted.map_err(|error| error.element(number))?;
             let rings = u64::from(queue.num_queues().max(1)).saturating_mul(u64::from(queue.instances()));
             hardware = hardware.saturating_add(rings);
@@ -146,7 +148,8 @@ impl<I: Input> Emit<'_, '_, I> {
         self.scratch.set_lane(self.arena, subject.sg, self.lane);
         let (mut instance, mut first) = (0u32, 0u32);
         for number in 0.. {
-            let Some(queue) = subject.input.queue(subject.sg, number) else { break };
+            let queue = subject.input.queue(subject.sg, number);
+            let Some(queue) = queue.as_ref() else { break };
             let Some(&place) = self.kbin.dma.get(wide(number)) else { break };
             if queue.instance_name(0) != Some(queue.name()) {
                 let name = self.name(Pool::QueueNames, queue.name()).off;

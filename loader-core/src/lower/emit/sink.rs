@@ -4,19 +4,22 @@ use super::lanes::{Cursor, Lane, Scratch, parts};
 use crate::arch::{Arch, Engine};
 use crate::arena::{Arena, ArenaRef};
 use crate::error::{Error, LowerCode, Stage};
+use crate::layout::SMALL;
 use crate::lower::input::{FileIn, Input, LowerSink};
-use crate::lower::kbins::behind;
 use crate::lower::measure::{Subject, wide};
 use crate::lower::record::{
     ActProfile, ActSet, Ap, Desc, DescFlags, DescType, Dim, Dtype, FmaExtra, Kbin, MinMaxExtra, Op,
     SubgraphEntry, TransposeExtra,
 };
 use crate::manifest::{Access, Block, BlockAt, BlockSink, BlockSource, DmaOp, Transfer};
+use core::mem::offset_of;
 use zerocopy::FromZeros;
 use zerocopy::little_endian::{I64, U16, U32, U64};
 
 /// Source slots of a descriptor.
 const SOURCES_MOST: usize = 32;
+// Two words, which the factors follow.
+const _: () = assert!(offset_of!(FmaExtra, count) == 4 && size_of::<FmaExtra>() == 8);
 
 /// Receives the transfers of all subgraphs.
 pub(super) struct Sink<'a, 'm, I> {
@@ -26,7 +29,7 @@ pub(super) struct Sink<'a, 'm, I> {
     scratch: Scratch,
     entries: ArenaRef,
     /// The present block, if there is one, and what its transfers share.
-    at: Option<(u8, BlockSource, u32)>,
+    at: Option<u64>,
     lane: Lane,
     /// Which cursor is theirs.
     part: usize,
@@ -80,7 +83,7 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
         self.transfers = block.transfers;
         self.variables = subject.input.var_count(sg);
         self.arch = subject.arch().ok_or_else(|| subject.broken("a transfer has no architecture"))?;
-        self.at = Some((at.subgraph, at.source, at.block));
+        self.at = Some(key(at));
         Ok(())
     }
 
@@ -199,7 +202,7 @@ impl Writer<'_, '_> {
 
 impl<I: Input> BlockSink for Sink<'_, '_, I> {
     fn transfer(&mut self, at: BlockAt, transfer: &Transfer<'_>) -> Result<(), Error> {
-        if self.at != Some((at.subgraph, at.source, at.block)) {
+        if self.at != Some(key(&at)) {
             self.enter(&at)?;
         }
         self.check(&at, transfer)?;
@@ -246,7 +249,17 @@ impl<I: Input> LowerSink for Sink<'_, '_, I> {
 /// A transfer without a place; made before it is known to be needed, so it looks nothing up.
 fn broken(at: &BlockAt) -> Error {
     let error = Error::internal(Stage::Lower, "a transfer has no place");
+    if SMALL {
+        return error;
+    }
     error.subgraph(at.subgraph).element(at.block)
+}
+
+/// One number for a block.
+fn key(at: &BlockAt) -> u64 {
+    let [a, b, c, d] = at.block.to_le_bytes();
+    let source = u8::try_from(at.source.slot()).unwrap_or(u8::MAX);
+    u64::from_le_bytes([a, b, c, d, source, at.subgraph, 0, 0])
 }
 
 fn advance(place: &mut U32, by: u32) {
@@ -266,11 +279,14 @@ fn write_extra(arena: &mut Arena<'_>, place: ArenaRef, transfer: &Transfer<'_>) 
     let record_bytes = |bytes: usize| u32::try_from(bytes).ok();
     match transfer.op {
         DmaOp::Fma => {
-            let count = U32::new(u32::try_from(transfer.from.len()).ok()?);
-            *arena.get_mut::<FmaExtra>(place)? = FmaExtra { scale_dtype: Dtype::FP32, count };
-            let factors = behind::<FmaExtra>(place, count.get());
-            arena.slice_mut::<U32>(factors)?.fill(U32::new(to_f32(transfer.scale).to_bits()));
-            record_bytes(size_of::<FmaExtra>())?.checked_add(count.get().checked_mul(4)?)
+            // The two words of its record, and a factor for each source.
+            let count = u32::try_from(transfer.from.len()).ok()?;
+            let words = count.checked_add(2)?;
+            let all = arena.slice_mut::<U32>(ArenaRef { len: U32::new(words), ..place })?;
+            let [dtype, number, factors @ ..] = all else { return None };
+            (*dtype, *number) = (U32::new(Dtype::FP32.get()), U32::new(count));
+            factors.fill(U32::new(to_f32(transfer.scale).to_bits()));
+            words.checked_mul(4)
         }
         DmaOp::Min | DmaOp::Max => {
             let Some(constant) = transfer.constant else { return Some(0) };

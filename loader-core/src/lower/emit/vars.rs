@@ -28,18 +28,20 @@ impl<I: Input> Emit<'_, '_, I> {
         self.kbin.mem_ref_set = set;
         debug_assert!(behind::<MemRefSetHdr>(set, records.len.get()) == records);
         let (mut table, mut marks) = (Default::default(), Marks::default());
-        for (order, var) in (0..).zip(subject.input.vars(subject.sg)) {
-            subject.check_var(&var, &mut table)?;
-            if let Some((area, end)) = extent(&var) {
+        for order in 0.. {
+            let var = subject.input.var(subject.sg, order);
+            let Some(var) = var.as_ref() else { break };
+            subject.check_var(var, &mut table)?;
+            if let Some((area, end)) = extent(var) {
                 marks.reach(area, end);
             }
             let place = records.at::<MemRef>(var.id());
             let taken = |record: &MemRef| record.mr_type != MrType::INVALID;
             if !I::CHECKED && self.arena.get::<MemRef>(place).is_some_and(taken) {
-                let fault = subject.var_fault(LowerCode::DuplicateVar, &var);
+                let fault = subject.var_fault(LowerCode::DuplicateVar, var);
                 return Err(fault.numbers(u64::from(var.id()), 0));
             }
-            self.var(place, &var)?;
+            self.var(place, var)?;
             self.put_nth(by_name, order, &U32::new(var.id()));
         }
         subject.check_var_table(&table, subgraph.name)?;

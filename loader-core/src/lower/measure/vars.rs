@@ -175,10 +175,12 @@ impl<'a, I: Input> Subject<'a, I> {
     #[inline(never)]
     fn furthest(&self, a: u64, b: u64) -> Error {
         let (mut fault, mut highest) = (self.fail(LowerCode::ExtentOverflow), 0);
-        for var in self.input.vars(self.sg) {
+        let mut order = 0u32;
+        while let Some(var) = self.input.var(self.sg, order) {
             if let Some((_, end)) = extent(&var).filter(|(_, end)| *end >= highest) {
                 (fault, highest) = (self.var_fault(LowerCode::ExtentOverflow, &var), end);
             }
+            order = order.saturating_add(1);
         }
         fault.numbers(a, b)
     }
@@ -194,10 +196,12 @@ impl<'a, I: Input> Subject<'a, I> {
             alt_base = main.checked_next_multiple_of(page).ok_or_else(|| overflow(main, page))?;
             marks.reach(Area::Main, alt_base.checked_add(alt).ok_or_else(|| overflow(alt_base, alt))?);
         }
-        let sum =
-            |size: Option<u64>, one, other| size.ok_or_else(|| overflow(marks.mark(one), marks.mark(other)));
-        let local = sum(marks.local_size(), Area::Main, Area::Local)?;
-        let shared = sum(marks.shared_size(), Area::Shared, Area::Sharded)?;
+        let Some(local) = marks.local_size() else {
+            return Err(overflow(marks.mark(Area::Main), marks.mark(Area::Local)));
+        };
+        let Some(shared) = marks.shared_size() else {
+            return Err(overflow(marks.mark(Area::Shared), marks.mark(Area::Sharded)));
+        };
         Ok((alt_base, local, shared))
     }
 }
