@@ -319,7 +319,7 @@ fn list_programs<'p, 'k: 'p>(
         count(kbin, &rules, arena, &mut draft.rings)?;
         for engine in Engine::ALL {
             let code = Code { kbin, engine, core, arch, table, policy: request.policy };
-            let blob = kbin.engine(engine).and_then(|engine| engine.blob);
+            let blob = kbin.program(engine);
             programs.push(Program::new(code, blob)).map_err(|_| Error::internal(Stage::Plan, "programs"))?;
         }
     }
@@ -368,17 +368,20 @@ fn claim<'m, D: Device>(
     let [needed, ..] = laid.pages;
     let sharing = if needed == 0 { request.core } else { sharing_core(device, request)? };
     // The pages are listed among the blocks of the first subgraph.
-    let got = pages.reserve(device, sharing, needed, paging, &mut |bytes| {
-        let Some(shortage) = shortage.as_deref_mut() else { return };
-        *shortage = Some(Shortage {
-            core: sharing,
-            size: paging.page_size(),
-            align: PAGE_ALIGN,
-            usage: Usage::Scratchpad,
-            held: [None; GROUP_MOST],
-            pages: Some((sharing, bytes)),
-        });
+    let mut full = shortage.as_deref_mut().map(|shortage| {
+        |bytes| {
+            *shortage = Some(Shortage {
+                core: sharing,
+                size: paging.page_size(),
+                align: PAGE_ALIGN,
+                usage: Usage::Scratchpad,
+                held: [None; GROUP_MOST],
+                pages: Some((sharing, bytes)),
+            });
+        }
     });
+    let full = full.as_mut().map(|full| full as &mut dyn FnMut(u64));
+    let got = pages.reserve(device, sharing, needed, paging, full);
     let got = got.map_err(|error| error.subgraph(0))?;
     let scratch = Scratch { paging, laid, sharing, pages: got };
     let mut claim =

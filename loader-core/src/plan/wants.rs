@@ -220,7 +220,7 @@ impl Core<'_> {
                 .map_or(0, Image::slots)
                 .saturating_mul(64);
             let (what, usage) = (DMem::IMAGE, image_usage(engine));
-            let blob = self.draft.kbin.engine(engine).and_then(|engine| engine.blob);
+            let blob = self.draft.kbin.program(engine);
             take(arena, &Need { size, align, usage, what, index, blob })?;
         }
         Ok(())
@@ -238,14 +238,14 @@ fn each_table<'m>(
     };
     let mut index = 0u32;
     for set in kbin.act_sets() {
-        for blob in [set.bkt, set.ctl] {
-            of(DMem::ACT_TABLE, index, blob)?;
+        for id in [set.record.bkt_tbl, set.record.ctl_tbl] {
+            of(DMem::ACT_TABLE, index, kbin.blob(id))?;
             index = index.wrapping_add(1);
         }
     }
-    let Some(dve) = kbin.dve() else { return Ok(()) };
-    let tables = [dve.opcode, dve.control_fast, dve.control_slow, dve.datapath];
-    (0..).zip(tables).try_for_each(|(index, blob)| of(DMem::DVE_TABLE, index, blob))
+    let Some(dve) = kbin.dve_record() else { return Ok(()) };
+    let tables = [dve.opcode_table, dve.control_fast_table, dve.control_slow_table, dve.datapath_table];
+    (0..).zip(tables).try_for_each(|(index, id)| of(DMem::DVE_TABLE, index, kbin.blob(id)))
 }
 
 /// A library whose bytes are in the file and not the host's.
