@@ -288,7 +288,8 @@ fn prepare<'m, P: Payload<'m>>(
     let mut programs = Programs::new();
     list_programs(drafts, request, arena, &mut programs)?;
     let mark = arena.mark();
-    let notes = read_all(payload, drafts, &mut programs, arena)?;
+    let mut notes = Notes::default();
+    read_all(payload, drafts, &mut programs, arena, &mut notes)?;
     for (index, draft) in (0u8..).zip(drafts.iter_mut()) {
         sort_out(index, draft, &programs, &notes, request, arena)?;
     }
@@ -334,7 +335,8 @@ fn read_all<'k, 'm, P: Payload<'m>>(
     drafts: &mut Drafts<'k>,
     programs: &mut Programs<'_>,
     arena: &mut Arena<'m>,
-) -> Result<Notes, Error> {
+    notes: &mut Notes,
+) -> Result<(), Error> {
     let mut libraries = Libraries::new();
     // See [`super::libraries`]: where small code goes before speed, nobody asks which library it is.
     let shared = |draft: &Draft<'k>| if SMALL { None } else { shared_library(draft.kbin) };
@@ -342,12 +344,12 @@ fn read_all<'k, 'm, P: Payload<'m>>(
         let full = |_| Error::internal(Stage::Plan, "libraries");
         libraries.push(Sought::new(blob)).map_err(full)?;
     }
-    let notes = read(payload, programs, &mut libraries, arena)?;
+    read(payload, programs, &mut libraries, arena, notes)?;
     let mut sought = libraries.iter();
     for draft in drafts.iter_mut().filter(|draft| shared(draft).is_some()) {
         draft.library = sought.next().map(Sought::key);
     }
-    Ok(notes)
+    Ok(())
 }
 
 /// Takes pages and blocks; gives all of them back on any fault.

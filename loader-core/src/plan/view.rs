@@ -1,6 +1,6 @@
 //! A placed model, read.
 
-use super::item::{narrow, nth};
+use super::item::narrow;
 use super::notes::{find_target, function_base, name_key};
 use super::place::Plan;
 use super::position::{device_range, source_position};
@@ -75,7 +75,7 @@ impl<'m> Plan<'m> {
     /// Core `index` of the logical core.
     #[must_use]
     pub fn core(&self, index: usize) -> Option<CoreView<'m>> {
-        let places = (nth::<Model>(self.places.0, narrow(index))?, self.places.1);
+        let places = (self.places.0.at::<Model>(narrow(index)), self.places.1);
         let (kbin, model) = (self.kbins.kbin(index)?, self.head.get(places.0)?);
         Some(CoreView { kbin, model, head: self.head, places })
     }

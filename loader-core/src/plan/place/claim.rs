@@ -10,7 +10,7 @@ use crate::lower::record::{Blob, Extra, MemRef};
 use crate::lower::scratchpad::{GROUP_MOST, Layout, Paging};
 use crate::lower::{KbinView, Kbins};
 use crate::plan::block::{check_usage, take};
-use crate::plan::item::{item_mut, narrow, nth, reserve};
+use crate::plan::item::{item_mut, narrow, reserve};
 use crate::plan::libraries::LibraryKey;
 use crate::plan::pages::PageTable;
 use crate::plan::record::reference::PointerArm;
@@ -115,7 +115,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         let core = Core { draft, scratch, index, policy: request.policy };
         let mut action = |arena: &mut Arena<'m>, need: &Need<'_>| {
             let at = draft.taken.get();
-            let place = nth::<DMem>(draft.blocks.get(), at).ok_or_else(broken)?;
+            let place = draft.blocks.get().at::<DMem>(at);
             let slot = item_mut::<DMem>(arena, place, 0).ok_or_else(broken)?;
             let models = obtain(pages, *device, &core, need, slot);
             let models = models.map_err(|error| refused(error, draft.kbin, need).subgraph(index))?;
