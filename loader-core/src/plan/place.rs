@@ -382,7 +382,10 @@ fn claim<'m, D: Device>(
             });
         }
     });
-    let full = full.as_mut().map(|full| full as &mut dyn FnMut(u64));
+    let full: Option<&mut dyn FnMut(u64)> = match &mut full {
+        Some(full) => Some(full),
+        None => None,
+    };
     let got = pages.reserve(device, sharing, needed, paging, full);
     let got = got.map_err(|error| error.subgraph(0))?;
     let scratch = Scratch { paging, laid, sharing, pages: got };

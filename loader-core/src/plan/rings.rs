@@ -4,7 +4,7 @@ use super::expand::{End, Pair, PairSink, expand_block, touched};
 use super::item::{item_mut, narrow, reserve};
 use super::record::{BlockFlags, BlockRec, RING_RX, RING_TX, RingRec};
 use super::ring::{MOST_ENTRIES, template};
-use super::vars::{Access, access, is_placed};
+use super::vars::{Access, access, is_placed, name_of};
 use crate::arch::Arch;
 use crate::arena::{Arena, ArenaRef};
 use crate::bytes::split_mut;
@@ -269,7 +269,7 @@ fn check_ends(kbin: &KbinView<'_>, queue: &QueueView<'_>, desc: &Desc) -> Result
 #[inline(never)]
 fn check_end(kbin: &KbinView<'_>, queue: &QueueView<'_>, ap: &Ap) -> Result<(), Error> {
     let var = ap.var_id.get();
-    let name = || kbin.mem_ref(var).map_or(&[][..], |record| kbin.name(record));
+    let name = || name_of(kbin, var);
     let Some((low, end)) = touched(kbin, ap) else {
         return Err(fault(StageCode::OutOfRange).name(name()).numbers(ap.off.get(), 0));
     };

@@ -9,7 +9,7 @@ use super::record::{
     TargetKind, VarPlace,
 };
 use super::translate::{Goal, Section, trimmed};
-use super::vars::{Access, access};
+use super::vars::{Access, access, name_of};
 use crate::arch::Engine;
 use crate::arena::{ArenaRef, Head, Record};
 use crate::device::{CoreId, DevAddr, Usage};
@@ -224,10 +224,7 @@ impl<'m> CoreView<'m> {
     /// # Errors
     /// `OutOfVariable`, `NotPlaced` (inputs and outputs too), `UnknownVariable`, `PointerOffset`.
     pub fn resolve(&self, var: u32, off: u64, len: u64) -> Result<DevAddr, Error> {
-        let unplaced = || {
-            let name = self.kbin.mem_ref(var).map_or(&[][..], |record| self.kbin.name(record));
-            Error::new(Stage::Stage, StageCode::NotPlaced).name(name)
-        };
+        let unplaced = || Error::new(Stage::Stage, StageCode::NotPlaced).name(name_of(&self.kbin, var));
         let Access::Placed { .. } = access(&self.kbin, var, off, len)? else { return Err(unplaced()) };
         let place = usize::try_from(var).ok().and_then(|at| self.variables().get(at));
         let start = place.and_then(VarPlace::address).ok_or_else(unplaced)?;

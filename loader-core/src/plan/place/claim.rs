@@ -16,6 +16,7 @@ use crate::plan::pages::PageTable;
 use crate::plan::record::reference::PointerArm;
 use crate::plan::record::{DMem, Feed, FeedKind, PlaceArm, RingRec, VarPlace};
 use crate::plan::usage::{Shortage, UsageRow};
+use crate::plan::vars::name_of;
 use crate::plan::view::ledger_bytes;
 use crate::plan::wants::{Core, Need, capacity};
 use zerocopy::transmute;
@@ -196,10 +197,7 @@ fn taken<'x>(arena: &'x Arena<'_>, draft: &Draft<'_>) -> &'x [DMem] {
 /// A device's refusal with what the block is for: the variable by id, the program by its member.
 fn refused(error: Error, kbin: &KbinView<'_>, need: &Need<'_>) -> Error {
     match need.what {
-        DMem::VARIABLE | DMem::POINTER => {
-            let name = kbin.mem_ref(need.index).map_or(&[][..], |var| kbin.name(var));
-            error.element(need.index).name2(name)
-        }
+        DMem::VARIABLE | DMem::POINTER => error.element(need.index).name2(name_of(kbin, need.index)),
         DMem::IMAGE | DMem::UCODE | DMem::ACT_TABLE | DMem::DVE_TABLE => {
             error.member_or(need.blob.and_then(|blob| blob.member_id()))
         }
