@@ -30,11 +30,6 @@ fn bytes_mut<'a>(arena: &'a mut Arena<'_>, array: ArenaRef, index: u32, size: u3
     arena.slice_mut(place_of(array, index, size)?)
 }
 
-/// A reference to a record of an array.
-pub(super) fn nth<T>(array: ArenaRef, index: u32) -> Option<ArenaRef> {
-    place_of(array, index, size::<T>()).map(|place| ArenaRef { len: U32::new(1), ..place })
-}
-
 /// A record of an array.
 pub(super) fn item<'a, T: Record>(arena: &'a Arena<'_>, array: ArenaRef, index: u32) -> Option<&'a T> {
     T::ref_from_bytes(bytes(arena, array, index, size::<T>())?).ok()

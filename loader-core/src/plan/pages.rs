@@ -113,7 +113,7 @@ impl<'g> PageTable<'g> {
         core: CoreId,
         needed: u64,
         paging: Paging,
-        full: &mut dyn FnMut(u64),
+        full: Option<&mut dyn FnMut(u64)>,
     ) -> Result<u32, Error> {
         let needed = u32::try_from(needed).map_err(|_| Error::internal(Stage::Plan, "scratchpad pages"))?;
 
@@ -129,7 +129,7 @@ impl<'g> PageTable<'g> {
         let got = match self.grow(device, core, needed, paging) {
             Ok(got) => got,
             Err(error) => {
-                if error.is(DeviceCode::OutOfMemory) {
+                if let Some(full) = full.filter(|_| error.is(DeviceCode::OutOfMemory)) {
                     full(self.bytes(core));
                 }
                 self.shrink(device, core, had);

@@ -288,7 +288,8 @@ fn prepare<'m, P: Payload<'m>>(
     let mut programs = Programs::new();
     list_programs(drafts, request, arena, &mut programs)?;
     let mark = arena.mark();
-    let notes = read_all(payload, drafts, &mut programs, arena)?;
+    let mut notes = Notes::default();
+    read_all(payload, drafts, &mut programs, arena, &mut notes)?;
     for (index, draft) in (0u8..).zip(drafts.iter_mut()) {
         sort_out(index, draft, &programs, &notes, request, arena)?;
     }
@@ -319,7 +320,7 @@ fn list_programs<'p, 'k: 'p>(
         count(kbin, &rules, arena, &mut draft.rings)?;
         for engine in Engine::ALL {
             let code = Code { kbin, engine, core, arch, table, policy: request.policy };
-            let blob = kbin.engine(engine).and_then(|engine| engine.blob);
+            let blob = kbin.program(engine);
             programs.push(Program::new(code, blob)).map_err(|_| Error::internal(Stage::Plan, "programs"))?;
         }
     }
@@ -334,7 +335,8 @@ fn read_all<'k, 'm, P: Payload<'m>>(
     drafts: &mut Drafts<'k>,
     programs: &mut Programs<'_>,
     arena: &mut Arena<'m>,
-) -> Result<Notes, Error> {
+    notes: &mut Notes,
+) -> Result<(), Error> {
     let mut libraries = Libraries::new();
     // See [`super::libraries`]: where small code goes before speed, nobody asks which library it is.
     let shared = |draft: &Draft<'k>| if SMALL { None } else { shared_library(draft.kbin) };
@@ -342,12 +344,12 @@ fn read_all<'k, 'm, P: Payload<'m>>(
         let full = |_| Error::internal(Stage::Plan, "libraries");
         libraries.push(Sought::new(blob)).map_err(full)?;
     }
-    let notes = read(payload, programs, &mut libraries, arena)?;
+    read(payload, programs, &mut libraries, arena, notes)?;
     let mut sought = libraries.iter();
     for draft in drafts.iter_mut().filter(|draft| shared(draft).is_some()) {
         draft.library = sought.next().map(Sought::key);
     }
-    Ok(notes)
+    Ok(())
 }
 
 /// Takes pages and blocks; gives all of them back on any fault.
@@ -368,17 +370,23 @@ fn claim<'m, D: Device>(
     let [needed, ..] = laid.pages;
     let sharing = if needed == 0 { request.core } else { sharing_core(device, request)? };
     // The pages are listed among the blocks of the first subgraph.
-    let got = pages.reserve(device, sharing, needed, paging, &mut |bytes| {
-        let Some(shortage) = shortage.as_deref_mut() else { return };
-        *shortage = Some(Shortage {
-            core: sharing,
-            size: paging.page_size(),
-            align: PAGE_ALIGN,
-            usage: Usage::Scratchpad,
-            held: [None; GROUP_MOST],
-            pages: Some((sharing, bytes)),
-        });
+    let mut full = shortage.as_deref_mut().map(|shortage| {
+        |bytes| {
+            *shortage = Some(Shortage {
+                core: sharing,
+                size: paging.page_size(),
+                align: PAGE_ALIGN,
+                usage: Usage::Scratchpad,
+                held: [None; GROUP_MOST],
+                pages: Some((sharing, bytes)),
+            });
+        }
     });
+    let full: Option<&mut dyn FnMut(u64)> = match &mut full {
+        Some(full) => Some(full),
+        None => None,
+    };
+    let got = pages.reserve(device, sharing, needed, paging, full);
     let got = got.map_err(|error| error.subgraph(0))?;
     let scratch = Scratch { paging, laid, sharing, pages: got };
     let mut claim =

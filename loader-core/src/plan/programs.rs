@@ -3,6 +3,7 @@
 use super::libraries::Sought;
 use super::record::{FUNCTION_NAME, NoteKind, SlotNote};
 use super::translate::{Code, Nowhere, Section, Sink, Stream};
+use crate::arch::Engine;
 use crate::arena::{Arena, TailRef};
 use crate::error::{Error, Stage, StageCode};
 use crate::layout::SMALL;
@@ -66,13 +67,14 @@ impl Notes {
 struct Keeper<'a, 'm> {
     arena: &'a mut Arena<'m>,
     notes: &'a mut Notes,
-    /// Arena offset of the name of the function that each engine's stream is in.
-    functions: [[U32; 5]; GROUP_MOST],
+    /// Arena offset of the name of the function that each core's engines' streams are in.
+    functions: [U32; MOST_PROGRAMS],
 }
 
 impl Keeper<'_, '_> {
     fn function(&mut self, note: &SlotNote) -> Option<&mut U32> {
-        self.functions.get_mut(usize::from(note.core))?.get_mut(usize::from(note.engine))
+        let first = usize::from(note.core).wrapping_mul(Engine::ALL.len());
+        self.functions.get_mut(first.wrapping_add(usize::from(note.engine)))
     }
 }
 
@@ -148,27 +150,24 @@ pub(super) fn read<'m, P: Payload<'m>>(
     programs: &mut heapless::Vec<Program<'_>, MOST_PROGRAMS>,
     libraries: &mut Libraries<'_>,
     arena: &mut Arena<'m>,
-) -> Result<Notes, Error> {
+    notes: &mut Notes,
+) -> Result<(), Error> {
     check_lengths(programs)?;
-    let mut notes = Notes::default();
-    let mut reader = Reader {
-        programs,
-        libraries,
-        keeper: Keeper { arena, notes: &mut notes, functions: [[U32::ZERO; 5]; GROUP_MOST] },
-    };
-    if !reader.libraries.is_empty() || reader.programs.iter().any(|program| program.blob.is_some()) {
+    let wanted = !SMALL && !libraries.is_empty() || programs.iter().any(|program| program.blob.is_some());
+    let keeper = Keeper { arena, notes, functions: [U32::ZERO; MOST_PROGRAMS] };
+    let mut reader = Reader { programs, libraries, keeper };
+    if wanted {
         payload.visit_any(&mut reader)?;
     }
-    let Reader { programs, mut keeper, .. } = reader;
-    for program in programs.iter_mut() {
+    for program in reader.programs.iter_mut() {
         let len = program.blob.map_or(0, |blob| blob.len.get());
         if program.fed != len {
             let missing = Error::new(Stage::Plan, StageCode::BadKbin).name(b"instruction bytes");
             return Err(program.code.located(missing, 0).numbers(program.fed, len));
         }
-        program.stream.finish(&program.code, &Nowhere, &mut keeper)?;
+        program.stream.finish(&program.code, &Nowhere, &mut reader.keeper)?;
     }
-    Ok(notes)
+    Ok(())
 }
 
 /// A stream is whole slots and its image less than 4 GiB, before any byte of it is read (T45, §11.6).

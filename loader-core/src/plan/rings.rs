@@ -4,7 +4,7 @@ use super::expand::{End, Pair, PairSink, expand_block, touched};
 use super::item::{item_mut, narrow, reserve};
 use super::record::{BlockFlags, BlockRec, RING_RX, RING_TX, RingRec};
 use super::ring::{MOST_ENTRIES, template};
-use super::vars::{Access, access, is_placed};
+use super::vars::{Access, access, is_placed, name_of};
 use crate::arch::Arch;
 use crate::arena::{Arena, ArenaRef};
 use crate::bytes::split_mut;
@@ -95,7 +95,8 @@ pub fn count(
     })?;
     reserve::<RingRec>(arena, rows, &mut out.rings)?;
     reserve::<BlockRec>(arena, blocks, &mut out.blocks)?;
-    let mut counting = Counting { kbin, rules, out, budget: Budget::new(rules.entries), row: 0, block: 0 };
+    let mut counting =
+        Counting { kbin, rules, out, budget: Budget::new(rules.entries), row: 0, block: 0, first: 0 };
     each_instance(kbin, &mut |queue, instance| counting.instance(arena, queue, instance))?;
     sort_blocks(kbin, rules.core, arena.slice_mut::<BlockRec>(out.blocks).unwrap_or(&mut []))
 }
@@ -167,9 +168,10 @@ struct Counting<'a, 'm> {
     rules: &'a RingRules,
     out: &'a mut CoreRings,
     budget: Budget,
-    /// Ring rows and block records that are filled.
+    /// Ring rows and block records that are filled, and the first row of the present instance.
     row: u32,
     block: u32,
+    first: u32,
 }
 
 impl Counting<'_, '_> {
@@ -186,7 +188,8 @@ impl Counting<'_, '_> {
             check_semaphores(queue, None, queue.semaphores())
                 .map_err(|error| error.subgraph(core).element(narrow(queue.slot)))?;
         }
-        let (first, rings) = (self.row, queue.rings());
+        let rings = queue.rings();
+        self.first = self.row;
         for row in 0..rows_of(queue) {
             let ring: &mut RingRec = item_mut(arena, self.out.rings, self.row).ok_or_else(internal)?;
             ring.side = if row.is_multiple_of(2) { RING_TX } else { RING_RX }.into();
@@ -196,7 +199,7 @@ impl Counting<'_, '_> {
             self.row = self.row.wrapping_add(1);
         }
         for descs in instance.blocks() {
-            let counted = self.expand(arena, queue, instance, first, descs);
+            let counted = self.expand(arena, queue, instance, descs);
             counted.map_err(|error| {
                 let error = if error.at().name.is_empty() { error.name(queue.name()) } else { error };
                 let error = error.subgraph(core);
@@ -208,14 +211,13 @@ impl Counting<'_, '_> {
         Ok(())
     }
 
-    /// Expands one block; its entries are counted in the rows of its instance, `first` on.
+    /// Expands one block; its entries are counted in the rows of its instance.
     #[inline(never)]
     fn expand(
         &mut self,
         arena: &mut Arena<'_>,
         queue: &QueueView<'_>,
         instance: &InstanceView<'_>,
-        first: u32,
         descs: &[Desc],
     ) -> Result<(), Error> {
         let kbin = self.kbin;
@@ -225,7 +227,7 @@ impl Counting<'_, '_> {
         check_semaphores(queue, end.semaphore, end.remote_semaphores)?;
         let (rings, arch) = (queue.rings(), self.rules.arch);
         let rows = arena.slice_mut::<RingRec>(self.out.rings).unwrap_or(&mut []);
-        let (_, rows) = split_mut(rows, usize::try_from(first).unwrap_or(usize::MAX));
+        let (_, rows) = split_mut(rows, usize::try_from(self.first).unwrap_or(usize::MAX));
         let mut counter = Counter { counting: self, rows };
         let totals = expand_block(kbin, descs, rings, arch, &mut counter)?;
         let instances = u32::try_from(totals.runs.min(u64::from(rings))).unwrap_or(u32::MAX);
@@ -267,7 +269,7 @@ fn check_ends(kbin: &KbinView<'_>, queue: &QueueView<'_>, desc: &Desc) -> Result
 #[inline(never)]
 fn check_end(kbin: &KbinView<'_>, queue: &QueueView<'_>, ap: &Ap) -> Result<(), Error> {
     let var = ap.var_id.get();
-    let name = || kbin.mem_ref(var).map_or(&[][..], |record| kbin.name(record));
+    let name = || name_of(kbin, var);
     let Some((low, end)) = touched(kbin, ap) else {
         return Err(fault(StageCode::OutOfRange).name(name()).numbers(ap.off.get(), 0));
     };
@@ -287,7 +289,7 @@ fn small(n: usize) -> U16 {
     u16::try_from(n).unwrap_or(u16::MAX).into()
 }
 
-/// Counts the pairs of a block in the rows of its instance, `first` on.
+/// Counts the pairs of a block in the rows from its instance's first on.
 struct Counter<'c, 'a, 'm, 'r> {
     counting: &'c mut Counting<'a, 'm>,
     rows: &'r mut [RingRec],

@@ -42,6 +42,13 @@ pub fn variable<'m>(kbin: &KbinView<'m>, var: u32) -> Result<&'m MemRef, Error> 
     })
 }
 
+/// Name of the variable with that id; empty if there is none.
+#[cold]
+#[inline(never)]
+pub(super) fn name_of<'m>(kbin: &KbinView<'m>, var: u32) -> &'m [u8] {
+    kbin.mem_ref(var).map_or(&[], |record| kbin.name(record))
+}
+
 /// Bytes that may be addressed: the window for a state buffer and for a remote one that is not sized.
 #[must_use]
 pub fn size_of(var: &MemRef) -> u64 {

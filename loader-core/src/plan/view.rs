@@ -1,6 +1,6 @@
 //! A placed model, read.
 
-use super::item::{narrow, nth};
+use super::item::narrow;
 use super::notes::{find_target, function_base, name_key};
 use super::place::Plan;
 use super::position::{device_range, source_position};
@@ -9,7 +9,7 @@ use super::record::{
     TargetKind, VarPlace,
 };
 use super::translate::{Goal, Section, trimmed};
-use super::vars::{Access, access};
+use super::vars::{Access, access, name_of};
 use crate::arch::Engine;
 use crate::arena::{ArenaRef, Head, Record};
 use crate::device::{CoreId, DevAddr, Usage};
@@ -75,7 +75,7 @@ impl<'m> Plan<'m> {
     /// Core `index` of the logical core.
     #[must_use]
     pub fn core(&self, index: usize) -> Option<CoreView<'m>> {
-        let places = (nth::<Model>(self.places.0, narrow(index))?, self.places.1);
+        let places = (self.places.0.at::<Model>(narrow(index)), self.places.1);
         let (kbin, model) = (self.kbins.kbin(index)?, self.head.get(places.0)?);
         Some(CoreView { kbin, model, head: self.head, places })
     }
@@ -224,10 +224,7 @@ impl<'m> CoreView<'m> {
     /// # Errors
     /// `OutOfVariable`, `NotPlaced` (inputs and outputs too), `UnknownVariable`, `PointerOffset`.
     pub fn resolve(&self, var: u32, off: u64, len: u64) -> Result<DevAddr, Error> {
-        let unplaced = || {
-            let name = self.kbin.mem_ref(var).map_or(&[][..], |record| self.kbin.name(record));
-            Error::new(Stage::Stage, StageCode::NotPlaced).name(name)
-        };
+        let unplaced = || Error::new(Stage::Stage, StageCode::NotPlaced).name(name_of(&self.kbin, var));
         let Access::Placed { .. } = access(&self.kbin, var, off, len)? else { return Err(unplaced()) };
         let place = usize::try_from(var).ok().and_then(|at| self.variables().get(at));
         let start = place.and_then(VarPlace::address).ok_or_else(unplaced)?;

@@ -1,7 +1,7 @@
 //! Which blocks a core needs, in the order of R31. The same walk counts them and takes them.
 
 use super::block::Want;
-use super::item::{item, narrow};
+use super::item::item;
 use super::pages::PAGE_ALIGN;
 use super::place::{Draft, Scratch};
 use super::record::{DMem, Image, RingRec};
@@ -109,7 +109,7 @@ impl Core<'_> {
             let (size, what, usage) = (scratch.paging.page_size(), DMem::PAGE, Usage::Scratchpad);
             take(arena, &Need { size, align: PAGE_ALIGN, usage, what, index, blob: None })?;
         }
-        for (id, var) in draft.kbin.mem_refs().iter().enumerate() {
+        for (index, var) in (0u32..).zip(draft.kbin.mem_refs()) {
             let (what, usage) = match var.mr_type {
                 MrType::PTR => (DMem::POINTER, Usage::Generic),
                 // An empty variable needs no memory.
@@ -125,7 +125,7 @@ impl Core<'_> {
                 DMem::POINTER => (POINTER_BYTES, POINTER_BYTES),
                 _ => (var.size.get(), var.alignment.get()),
             };
-            let (index, blob) = (narrow(id), draft.kbin.blob(var.buffer));
+            let blob = draft.kbin.blob(var.buffer);
             take(arena, &Need { size, align, usage, what, index, blob })?;
         }
         Ok(())
@@ -203,10 +203,9 @@ impl Core<'_> {
                 return Err(Error::new(Stage::Plan, code).numbers(wide(found), wide(most)));
             }
         }
-        for (index, library) in self.draft.kbin.ucode_libs().enumerate() {
+        for (index, library) in (0u32..).zip(self.draft.kbin.ucode_libs()) {
             let Some(blob) = library.content.filter(has_file) else { continue };
             let (size, what, usage) = (blob.len.get(), DMem::UCODE, Usage::UcodeLib);
-            let index = narrow(index);
             take(arena, &Need { size, align: 0, usage, what, index, blob: Some(blob) })?;
         }
         Ok(())
@@ -220,7 +219,7 @@ impl Core<'_> {
                 .map_or(0, Image::slots)
                 .saturating_mul(64);
             let (what, usage) = (DMem::IMAGE, image_usage(engine));
-            let blob = self.draft.kbin.engine(engine).and_then(|engine| engine.blob);
+            let blob = self.draft.kbin.program(engine);
             take(arena, &Need { size, align, usage, what, index, blob })?;
         }
         Ok(())
@@ -238,14 +237,14 @@ fn each_table<'m>(
     };
     let mut index = 0u32;
     for set in kbin.act_sets() {
-        for blob in [set.bkt, set.ctl] {
-            of(DMem::ACT_TABLE, index, blob)?;
+        for id in [set.record.bkt_tbl, set.record.ctl_tbl] {
+            of(DMem::ACT_TABLE, index, kbin.blob(id))?;
             index = index.wrapping_add(1);
         }
     }
-    let Some(dve) = kbin.dve() else { return Ok(()) };
-    let tables = [dve.opcode, dve.control_fast, dve.control_slow, dve.datapath];
-    (0..).zip(tables).try_for_each(|(index, blob)| of(DMem::DVE_TABLE, index, blob))
+    let Some(dve) = kbin.dve_record() else { return Ok(()) };
+    let tables = [dve.opcode_table, dve.control_fast_table, dve.control_slow_table, dve.datapath_table];
+    (0..).zip(tables).try_for_each(|(index, id)| of(DMem::DVE_TABLE, index, kbin.blob(id)))
 }
 
 /// A library whose bytes are in the file and not the host's.

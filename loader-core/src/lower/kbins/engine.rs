@@ -47,6 +47,13 @@ impl<'m> KbinView<'m> {
         Some(EngineView { header, blob: self.blob(header.blob), ninstr: header.ninstr.get() })
     }
 
+    /// The bytes of an engine's program; `None` if it has none.
+    #[must_use]
+    #[cfg_attr(small, inline(never))]
+    pub fn program(&self, engine: Engine) -> Option<&'m Blob> {
+        self.blob(self.engine_hdr(engine)?.blob)
+    }
+
     /// Activation function sets in list order.
     pub fn act_sets(&self) -> impl Iterator<Item = ActSetView<'m>> + use<'m> {
         let this = *self;

@@ -33,8 +33,7 @@ impl KbinView<'_> {
     /// Member with an engine's instructions, else the one that would name it.
     #[must_use]
     pub fn program_file(&self, engine: Engine) -> Option<MemberId> {
-        let blob = self.engine(engine).and_then(|engine| engine.blob);
         let named = || self.engine_file(engine).or_else(|| self.definition_file());
-        blob.and_then(super::Blob::member_id).or_else(named)
+        self.program(engine).and_then(super::Blob::member_id).or_else(named)
     }
 }

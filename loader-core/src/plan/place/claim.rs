@@ -10,12 +10,13 @@ use crate::lower::record::{Blob, Extra, MemRef};
 use crate::lower::scratchpad::{GROUP_MOST, Layout, Paging};
 use crate::lower::{KbinView, Kbins};
 use crate::plan::block::{check_usage, take};
-use crate::plan::item::{item_mut, narrow, nth, reserve};
+use crate::plan::item::{item_mut, narrow, reserve};
 use crate::plan::libraries::LibraryKey;
 use crate::plan::pages::PageTable;
 use crate::plan::record::reference::PointerArm;
 use crate::plan::record::{DMem, Feed, FeedKind, PlaceArm, RingRec, VarPlace};
 use crate::plan::usage::{Shortage, UsageRow};
+use crate::plan::vars::name_of;
 use crate::plan::view::ledger_bytes;
 use crate::plan::wants::{Core, Need, capacity};
 use zerocopy::transmute;
@@ -115,7 +116,7 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
         let core = Core { draft, scratch, index, policy: request.policy };
         let mut action = |arena: &mut Arena<'m>, need: &Need<'_>| {
             let at = draft.taken.get();
-            let place = nth::<DMem>(draft.blocks.get(), at).ok_or_else(broken)?;
+            let place = draft.blocks.get().at::<DMem>(at);
             let slot = item_mut::<DMem>(arena, place, 0).ok_or_else(broken)?;
             let models = obtain(pages, *device, &core, need, slot);
             let models = models.map_err(|error| refused(error, draft.kbin, need).subgraph(index))?;
@@ -196,10 +197,7 @@ fn taken<'x>(arena: &'x Arena<'_>, draft: &Draft<'_>) -> &'x [DMem] {
 /// A device's refusal with what the block is for: the variable by id, the program by its member.
 fn refused(error: Error, kbin: &KbinView<'_>, need: &Need<'_>) -> Error {
     match need.what {
-        DMem::VARIABLE | DMem::POINTER => {
-            let name = kbin.mem_ref(need.index).map_or(&[][..], |var| kbin.name(var));
-            error.element(need.index).name2(name)
-        }
+        DMem::VARIABLE | DMem::POINTER => error.element(need.index).name2(name_of(kbin, need.index)),
         DMem::IMAGE | DMem::UCODE | DMem::ACT_TABLE | DMem::DVE_TABLE => {
             error.member_or(need.blob.and_then(|blob| blob.member_id()))
         }

@@ -7,7 +7,7 @@ use crate::arena::{ArenaRef, Record};
 use crate::device::Device;
 use crate::error::{Error, Stage};
 use crate::lower::record::{CarveoutType, Counted, MrType};
-use crate::plan::item::{item_mut, narrow, nth, reserve};
+use crate::plan::item::{item_mut, narrow, reserve};
 use crate::plan::notes::function_base;
 use crate::plan::record::{DMem, FeatureMap, Image, InstrAddrs, Model, Span};
 
@@ -24,7 +24,7 @@ impl<D: Device> Claim<'_, '_, '_, D> {
     pub(super) fn models(&mut self, place: &mut ArenaRef) -> Result<(), Error> {
         reserve::<Model>(self.arena, narrow(self.drafts.len()), place)?;
         for (index, draft) in (0..).zip(self.drafts) {
-            self.model(draft, index, nth::<Model>(*place, index).ok_or_else(broken)?)?;
+            self.model(draft, index, place.at::<Model>(index))?;
         }
         Ok(())
     }
@@ -91,7 +91,7 @@ impl<D: Device> Claim<'_, '_, '_, D> {
         let mut ucode = ArenaRef::NULL;
         let blocks = draft.blocks.get();
         for at in 0..blocks.count() {
-            let at_block = nth::<DMem>(blocks, at).ok_or_else(broken)?;
+            let at_block = blocks.at::<DMem>(at);
             match self.record::<DMem>(at_block).ok_or_else(broken)?.what.get() {
                 DMem::POINTER => cells = cells.wrapping_add(1),
                 DMem::ACT_TABLE | DMem::DVE_TABLE => tables = tables.wrapping_add(1),

@@ -5,7 +5,7 @@ use super::claim::Claim;
 use crate::device::{DevAddr, Device};
 use crate::error::{Error, Stage};
 use crate::lower::record::{Extra, MrType};
-use crate::plan::item::{item, item_mut, narrow};
+use crate::plan::item::{item, item_mut};
 use crate::plan::record::VarPlace;
 use crate::plan::record::reference::{ListArm, TableArm};
 use crate::plan::vars;
@@ -21,8 +21,8 @@ impl<D: Device> Claim<'_, '_, '_, D> {
     #[inline(never)]
     pub(super) fn describe(&mut self, draft: &Draft<'_>, index: u8) -> Result<(), Error> {
         let scratch = &self.scratch;
-        for (at, var) in draft.kbin.mem_refs().iter().enumerate() {
-            let place = item_mut::<VarPlace>(self.arena, draft.vars.get(), narrow(at)).ok_or_else(broken)?;
+        for (at, var) in (0u32..).zip(draft.kbin.mem_refs()) {
+            let place = item_mut::<VarPlace>(self.arena, draft.vars.get(), at).ok_or_else(broken)?;
             place.name = var.name;
             place.mr_type = var.mr_type;
             place.size = vars::size_of(var).into();
@@ -63,13 +63,13 @@ impl<D: Device> Claim<'_, '_, '_, D> {
     /// Copies the target's place with the reference to its block, which stays the target's (staging.md §8.5).
     #[inline(never)]
     pub(super) fn connect_remotes(&mut self, _: u8, draft: &Draft<'_>) -> Result<(), Error> {
-        for (at, var) in draft.kbin.mem_refs().iter().enumerate() {
+        for (at, var) in (0u32..).zip(draft.kbin.mem_refs()) {
             let Extra::Remote(arm) = var.extra() else { continue };
             let peer = usize::try_from(arm.remote_vtpb_rel_sg_id.get()).ok();
             let peer = peer.and_then(|rel| self.drafts.get(rel)).ok_or_else(broken)?;
             let target = item::<VarPlace>(self.arena, peer.vars.get(), arm.remote_var_id.get());
             let &VarPlace { arm, size, .. } = target.ok_or_else(broken)?;
-            let own = item_mut::<VarPlace>(self.arena, draft.vars.get(), narrow(at)).ok_or_else(broken)?;
+            let own = item_mut::<VarPlace>(self.arena, draft.vars.get(), at).ok_or_else(broken)?;
             (own.arm, own.size) = (arm, size);
         }
         Ok(())

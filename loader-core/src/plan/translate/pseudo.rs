@@ -128,8 +128,8 @@ impl Becomes {
 impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     /// One source slot without an extension.
     pub(super) fn single(&mut self, slot: &mut Slot) -> Result<(), Error> {
-        let [opcode, ..] = *slot;
-        match Becomes::of(opcode) {
+        self.opcode = byte(slot, 0);
+        match Becomes::of(self.opcode) {
             Becomes::LabelBranch => self.label_branch(slot)?,
             Becomes::Trigger => self.trigger(slot)?,
             Becomes::Queue => {
@@ -142,8 +142,7 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
             Becomes::Call => self.call(slot)?,
             Becomes::Request => self.request(slot)?,
             Becomes::HalfPair => {
-                let missing = self.fault(StageCode::ExtensionMissing);
-                return Err(missing.numbers(u64::from(self.stream.counts.source.get()), u64::from(opcode)));
+                return Err(self.extension_missing());
             }
             Becomes::Exit if byte(slot, 12) == 1 => {
                 let distance = self.distance(Goal::Exit)?;
@@ -151,7 +150,7 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
             }
             Becomes::StandIn => {
                 stand_in(slot);
-                self.approximate(slot, opcode)?;
+                self.approximate(slot)?;
             }
             // Not on the oldest architecture, and on the first core only (staging.md §11.3, X18).
             Becomes::Gated if self.code.arch == Arch::Sunda || self.code.core != 0 => {
@@ -168,14 +167,21 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
 
     /// An instruction and its extension (R4).
     pub(super) fn pair(&mut self, head: &mut Slot, extension: &Slot) -> Result<(), Error> {
-        let [opcode, ..] = *head;
-        if opcode == 0xD9 {
+        self.opcode = byte(head, 0);
+        if self.opcode == 0xD9 {
             self.check_priority(extension)?;
             stand_in(head);
-            self.approximate(head, opcode)?;
+            self.approximate(head)?;
             return self.drop_extension(extension);
         }
         self.extended_request(head, extension)
+    }
+
+    /// Half a pair without the other one.
+    #[cold]
+    pub(super) fn extension_missing(&self) -> Error {
+        let source = u64::from(self.stream.counts.source.get());
+        self.fault(StageCode::ExtensionMissing).numbers(source, u64::from(self.opcode))
     }
 
     fn form(&self, what: &[u8]) -> Error {
@@ -193,21 +199,21 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     /// The extension of a lowered pair has no device slot.
     pub(super) fn drop_extension(&mut self, extension: &Slot) -> Result<(), Error> {
         self.consume(1);
-        let [opcode, ..] = *extension;
-        self.tell(NoteKind::DELETE, opcode)?;
+        self.opcode = byte(extension, 0);
+        self.tell(NoteKind::DELETE)?;
         self.consume(1);
         Ok(())
     }
 
     /// A slot, or two, that stay as they are (R6); `value` says more about why, or what was found in it.
-    pub(super) fn note_opaque(&mut self, opcode: u8, slots: u8, why: Why, value: u64) -> Result<(), Error> {
+    pub(super) fn note_opaque(&mut self, slots: u8, why: Why, value: u64) -> Result<(), Error> {
         more(&mut self.stream.counts.opaque, 1);
-        self.tell_more(NoteKind::OPAQUE, opcode, slots, why.get(), value)
+        self.tell_more(NoteKind::OPAQUE, slots, why.get(), value)
     }
 
     /// Keeps a slot byte for byte.
     pub(super) fn opaque(&mut self, slot: &Slot, why: Why) -> Result<(), Error> {
-        self.note_opaque(byte(slot, 0), 1, why, 0)?;
+        self.note_opaque(1, why, 0)?;
         self.keep(slot)
     }
 
@@ -215,7 +221,7 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     fn trigger(&mut self, slot: &Slot) -> Result<(), Error> {
         let queue = self.queue_slot(slot)?;
         let value = Trigger::value(word(slot, 48), queue, word(slot, RAW_COUNT) != 0);
-        self.note_opaque(0xC1, 1, Why::OPCODE, value)?;
+        self.note_opaque(1, Why::OPCODE, value)?;
         self.keep(slot)
     }
 
@@ -242,21 +248,20 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     }
 
     /// Emits a slot that stands for something not encoded in full.
-    fn approximate(&mut self, slot: &mut Slot, opcode: u8) -> Result<(), Error> {
-        self.note_approximate(opcode)?;
+    fn approximate(&mut self, slot: &mut Slot) -> Result<(), Error> {
+        self.note_approximate()?;
         self.emit(slot)
     }
 
-    fn note_approximate(&mut self, opcode: u8) -> Result<(), Error> {
+    fn note_approximate(&mut self) -> Result<(), Error> {
         more(&mut self.stream.counts.approximate, 1);
-        self.tell(NoteKind::APPROXIMATE, opcode)
+        self.tell(NoteKind::APPROXIMATE)
     }
 
     /// The real opcode is known, the meaning of its other bytes is not.
     fn renamed(&mut self, slot: &mut Slot, real: u8) -> Result<(), Error> {
-        let opcode = byte(slot, 0);
         put(slot, 0, [real]);
-        self.approximate(slot, opcode)
+        self.approximate(slot)
     }
 
     /// `c8`: one slot; both variables are found, hold what is transferred, and are noted.
@@ -286,34 +291,34 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
                 Ok(_) => fits = true,
                 Err(error) => short = short.or(Some(error)),
             }
-            self.tell_more(NoteKind::RESOLVED, 0xC8, operand, var, off)?;
+            self.tell_more(NoteKind::RESOLVED, operand, var, off)?;
         }
         if let Some(short) = short.filter(|_| !fits) {
             return Err(short);
         }
         stand_in(slot);
-        self.approximate(slot, 0xC8)
+        self.approximate(slot)
     }
 
     /// `cc`: no device slot.
     fn label(&mut self, slot: &Slot) -> Result<(), Error> {
-        self.tell_more(NoteKind::LABEL, 0xCC, 0, word(slot, LABEL_ID), 0)?;
-        self.tell(NoteKind::DELETE, 0xCC)
+        self.tell_more(NoteKind::LABEL, 0, word(slot, LABEL_ID), 0)?;
+        self.tell(NoteKind::DELETE)
     }
 
     /// `d1`: no device slot; the function starts with the next one.
     fn begin(&mut self, slot: &Slot) -> Result<(), Error> {
         self.enter_function();
-        let note = self.note(NoteKind::FUNCTION, 0xD1);
+        let note = self.note(NoteKind::FUNCTION);
         self.sink.named_note(note, name(slot))?;
-        self.tell(NoteKind::DELETE, 0xD1)
+        self.tell(NoteKind::DELETE)
     }
 
     /// `d3`: the call's frame, which is not known, and a relative branch to the function.
     fn call(&mut self, slot: &mut Slot) -> Result<(), Error> {
-        self.note_approximate(0xD3)?;
+        self.note_approximate()?;
         self.frame()?;
-        let note = self.note(NoteKind::CALL, 0xD3);
+        let note = self.note(NoteKind::CALL);
         self.sink.named_note(note, name(slot))?;
         let distance = self.distance(Goal::Function(trimmed(name(slot))))?;
         self.fixed_up(slot, distance)
@@ -325,7 +330,7 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
         if slots == 0 {
             return Ok(());
         }
-        self.tell_more(NoteKind::INSERT, 0xD3, 0, slots, 0)?;
+        self.tell_more(NoteKind::INSERT, 0, slots, 0)?;
         (0..slots).try_for_each(|_| self.emit(&mut [0; 64]))
     }
 
@@ -335,27 +340,28 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
         let label = u32::try_from(long(slot, BRANCH_LABEL));
         let unknown = |_| self.fault(StageCode::UnknownTarget).name2(b"label");
         let label = label.map_err(unknown)?;
-        self.tell_more(NoteKind::BRANCH, 0xA9, 0, label, 0)?;
+        self.tell_more(NoteKind::BRANCH, 0, label, 0)?;
         let distance = self.distance(Goal::Label(label))?;
-        put(slot, BRANCH_LABEL, distance.to_le_bytes());
+        put(slot, BRANCH_LABEL, u64::from(distance).to_le_bytes());
         self.emit(slot)
     }
 
     /// A slot that becomes a relative branch, one for one.
-    fn fixed_up(&mut self, slot: &mut Slot, distance: u64) -> Result<(), Error> {
-        self.tell(NoteKind::MODIFY, byte(slot, 0))?;
-        branch(slot, distance);
+    fn fixed_up(&mut self, slot: &mut Slot, distance: u32) -> Result<(), Error> {
+        self.tell(NoteKind::MODIFY)?;
+        branch(slot, u64::from(distance));
         self.emit(slot)
     }
 
-    fn distance(&self, goal: Goal<'_>) -> Result<u64, Error> {
+    /// Bytes from the next slot to a goal: 32 signed bits.
+    fn distance(&self, goal: Goal<'_>) -> Result<u32, Error> {
         let here = self.slot();
         let target = self.places.goal(goal).ok_or_else(|| self.fault(StageCode::UnknownTarget))?;
         let far = || {
             let bytes = u64::from(target.abs_diff(here)).saturating_mul(64);
             self.fault(StageCode::BranchTooFar).numbers(u64::from(self.stream.counts.source.get()), bytes)
         };
-        displacement(here, target).ok_or_else(far)
+        displacement(here, target).and_then(|bytes| u32::try_from(bytes).ok()).ok_or_else(far)
     }
 }
 

@@ -14,26 +14,21 @@ const KIND: usize = 15;
 impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     /// `d4` alone: one real slot with both operands patched (R2, R8), or opaque (R3).
     pub(super) fn request(&mut self, slot: &mut Slot) -> Result<(), Error> {
-        let operands = self.operands(slot);
-        let (why, value) = match (undecided(operands), byte(slot, KIND)) {
-            (Some(Why::OPERAND), _) => (Why::OPERAND, unknown_marker(operands)),
-            (Some(why), _) => (why, 0),
-            (None, 0) => return self.lowered(slot, 0xB8),
-            (None, 1..=3) => {
-                let missing = self.fault(StageCode::ExtensionMissing);
-                return Err(missing.numbers(u64::from(self.stream.counts.source.get()), 0xD4));
-            }
-            (None, _) => (Why::KIND, 0),
+        let (why, value) = match (self.survey(slot), byte(slot, KIND)) {
+            ((Some(Why::OPERAND), marker), _) => (Why::OPERAND, marker),
+            ((Some(why), _), _) => (why, 0),
+            (_, 0) => return self.lowered(slot, 0xB8),
+            (_, 1..=3) => return Err(self.extension_missing()),
+            _ => (Why::KIND, 0),
         };
         self.resolve(slot, false)?;
-        self.note_opaque(0xD4, 1, why, value)?;
+        self.note_opaque(1, why, value)?;
         self.keep(slot)
     }
 
     /// `d4` with its extension: kept as it is, unless the policy lowers it (R38).
     pub(super) fn extended_request(&mut self, head: &mut Slot, extension: &Slot) -> Result<(), Error> {
-        let operands = self.operands(head);
-        let why = undecided(operands);
+        let (why, marker) = self.survey(head);
         if why.is_none()
             && self.code.policy.lower_dge_kinds()
             && let Some(real) = dge_opcode(byte(head, KIND)).filter(|&real| real != 0xB8)
@@ -42,19 +37,35 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
             return self.drop_extension(extension);
         }
         self.resolve(head, false)?;
-        self.note_opaque(0xD4, 2, why.unwrap_or(Why::EXTENDED), unknown_marker(operands))?;
+        self.note_opaque(2, why.unwrap_or(Why::EXTENDED), marker)?;
         self.keep(head)?;
         self.keep(extension)?;
         self.consume(2);
         Ok(())
     }
 
-    /// Both operands. A slot counts once, whatever a register decides in it (R3).
-    fn operands(&mut self, slot: &Slot) -> [Operand; 2] {
-        let operands = OPERANDS.map(|at| operand(slot, at));
-        let indirect = operands.into_iter().any(Operand::is_indirect);
+    /// Why the operands have no known lowering, if so, and the first marker without a known meaning, or 0, whose meaning is
+    /// known. A slot counts once, whatever a register decides in it (R3).
+    #[inline(never)]
+    fn survey(&mut self, slot: &Slot) -> (Option<Why>, u64) {
+        let (mut indirect, mut register, mut marker) = (false, false, 0);
+        for at in OPERANDS {
+            let operand = operand(slot, at);
+            indirect |= operand.is_indirect();
+            register |= operand.is_register();
+            if let Operand::Unknown(unknown) = operand
+                && marker == 0
+            {
+                marker = unknown;
+            }
+        }
         more(&mut self.stream.counts.register_indirect, u32::from(indirect));
-        operands
+        let why = match (register, marker) {
+            (true, _) => Some(Why::REGISTER),
+            (false, 0) => None,
+            _ => Some(Why::OPERAND),
+        };
+        (why, u64::from(marker))
     }
 
     /// The slot with that opcode, and addresses for the operands that name variables.
@@ -86,7 +97,7 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
                     continue;
                 }
             };
-            self.tell_more(kind, 0xD4, index, var, off)?;
+            self.tell_more(kind, index, var, off)?;
         }
         Ok(())
     }
@@ -128,25 +139,8 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     }
 }
 
-/// Why operands have no known lowering, if so.
-fn undecided(operands: [Operand; 2]) -> Option<Why> {
-    if operands.into_iter().any(Operand::is_register) {
-        return Some(Why::REGISTER);
-    }
-    (unknown_marker(operands) != 0).then_some(Why::OPERAND)
-}
-
 fn operand(slot: &Slot, at: usize) -> Operand {
     Operand::decode(bytes(slot, at))
-}
-
-/// The first marker without a known meaning, or 0, whose meaning is known.
-fn unknown_marker(operands: [Operand; 2]) -> u64 {
-    let unknown = operands.into_iter().find_map(|operand| match operand {
-        Operand::Unknown(marker) => Some(marker),
-        _ => None,
-    });
-    unknown.map_or(0, u64::from)
 }
 
 /// The real opcode of a request by its kind (staging.md §11.3, Confirmed).

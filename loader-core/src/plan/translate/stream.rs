@@ -70,8 +70,8 @@ impl Stream {
         sink: &mut S,
     ) -> Result<(), Error> {
         match SMALL {
-            true => Run::<dyn Places, dyn Sink> { stream: self, code, places, sink }.feed(bytes),
-            false => Run { stream: self, code, places, sink }.feed(bytes),
+            true => Run::<dyn Places, dyn Sink> { stream: self, code, places, sink, opcode: 0 }.feed(bytes),
+            false => Run { stream: self, code, places, sink, opcode: 0 }.feed(bytes),
         }
     }
 
@@ -86,8 +86,8 @@ impl Stream {
         sink: &mut S,
     ) -> Result<(), Error> {
         match SMALL {
-            true => Run::<dyn Places, dyn Sink> { stream: self, code, places, sink }.finish(),
-            false => Run { stream: self, code, places, sink }.finish(),
+            true => Run::<dyn Places, dyn Sink> { stream: self, code, places, sink, opcode: 0 }.finish(),
+            false => Run { stream: self, code, places, sink, opcode: 0 }.finish(),
         }
     }
 
@@ -115,6 +115,8 @@ pub(super) struct Run<'r, P: ?Sized, S: ?Sized> {
     pub(super) code: &'r Code<'r>,
     pub(super) places: &'r P,
     pub(super) sink: &'r mut S,
+    /// That of the slot which is translated, in the file.
+    pub(super) opcode: u8,
 }
 
 impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
@@ -236,13 +238,13 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
 
     /// A note about the slot that comes next.
     #[inline(never)]
-    pub(super) fn note(&self, kind: NoteKind, opcode: u8) -> SlotNote {
+    pub(super) fn note(&self, kind: NoteKind) -> SlotNote {
         let (section, slot) = self.stream.here();
         SlotNote {
             kind,
             core: self.code.core,
             engine: u8::try_from(self.code.engine.number()).unwrap_or(u8::MAX),
-            opcode,
+            opcode: self.opcode,
             source: self.stream.counts.source,
             in_function: u8::from(section == Section::Function),
             slot: slot.into(),
@@ -251,8 +253,8 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     }
 
     /// Tells of the slot that comes next.
-    pub(super) fn tell(&mut self, kind: NoteKind, opcode: u8) -> Result<(), Error> {
-        self.tell_more(kind, opcode, 0, 0, 0)
+    pub(super) fn tell(&mut self, kind: NoteKind) -> Result<(), Error> {
+        self.tell_more(kind, 0, 0, 0)
     }
 
     /// The same with what the kind says of `operand`, `id` and `value`.
@@ -260,12 +262,11 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     pub(super) fn tell_more(
         &mut self,
         kind: NoteKind,
-        opcode: u8,
         operand: u8,
         id: u32,
         value: u64,
     ) -> Result<(), Error> {
-        let mut note = self.note(kind, opcode);
+        let mut note = self.note(kind);
         (note.operand, note.id, note.value) = (operand, id.into(), value.into());
         self.sink.note(note)
     }
