@@ -68,7 +68,8 @@ pub(crate) fn nth(list: &'static [u8], at: usize) -> &'static [u8] {
 macro_rules! words {
     ($(#[$doc:meta])* $vis:vis $name:ident { $($variant:ident = $text:literal,)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, zerocopy::TryFromBytes)]
+        #[repr(u8)]
         $vis enum $name {
             $($variant,)*
             Other,
@@ -113,7 +114,9 @@ macro_rules! words {
             $vis fn of(word: &[u8]) -> Self {
                 if $crate::layout::SMALL {
                     let found = $crate::words::position(Self::list(), word);
-                    return found.and_then(|at| Self::ALL.get(at)).copied().unwrap_or(Self::Other);
+                    let number = found.and_then(|at| u8::try_from(at).ok());
+                    let read = |number| zerocopy::TryFromBytes::try_read_from_bytes(&[number]).ok();
+                    return number.and_then(read).unwrap_or(Self::Other);
                 }
                 match word {
                     $($text => Self::$variant,)*

@@ -13,20 +13,45 @@ use crate::abi::request as req;
 use crate::abi::value::{MAX_ALLOC, MAX_BUF_COPY, PAGE, feature, mem_type};
 use crate::map;
 use crate::sim::Lock;
+use core::mem::offset_of;
+use core::ops::Range;
 use loader_core::arch::Arch;
 use loader_core::device::{
     AllocSpec, CoreId, DevAddr, Device, DeviceError, Granted, MemHandle, Place, category,
 };
-use zerocopy::{FromBytes, IntoBytes};
+use zerocopy::IntoBytes;
 
 /// Largest alignment that the driver takes (§15).
 const MAX_ALIGN: u64 = 1 << 30;
 /// Forms of an allocation, from the newest down.
 const FORMS: [u32; 5] =
     [req::MEM_ALLOC_V2MT64_PA, req::MEM_ALLOC_V2MT64, req::MEM_ALLOC_V2MT, req::MEM_ALLOC_V2, req::MEM_ALLOC];
+/// Where fields lie in the newest form.
+const ALIGN: usize = offset_of!(MemAllocV2MemType64Pa, align);
+const HOST: usize = offset_of!(MemAllocV2MemType64Pa, host_memory);
+const TYPE: usize = offset_of!(MemAllocV2MemType64Pa, mem_type);
+const HANDLE: Range<usize> = offset_of!(MemAllocV2MemType64Pa, mem_handle)..TYPE + 16;
 
-/// Bytes of the longest form, the newest.
-const LONGEST: usize = size_of::<MemAllocV2MemType64Pa>();
+/// The other forms have the fields of the newest in the same order and distances, but for those that they lack.
+macro_rules! follows {
+    ($form:ident, $first:ident at $place:expr $(, $field:ident)*) => {{
+        assert!(offset_of!($form, $first) == $place);
+        $(assert!(
+            offset_of!($form, $field) - $place
+                == offset_of!(MemAllocV2MemType64Pa, $field) - offset_of!(MemAllocV2MemType64Pa, $first)
+        );)*
+        assert!(size_of::<$form>() <= size_of::<MemAllocV2MemType64Pa>());
+    }};
+}
+const _: () = {
+    follows!(MemAllocV2MemType64, size at 0, align, host_memory, dram_channel, nc_id, mem_type, mem_handle);
+    follows!(MemAllocV2MemType, size at 0, align, host_memory, dram_channel, nc_id, mem_type, mem_handle);
+    follows!(MemAllocV2, size at 0, align, host_memory, dram_channel, nc_id);
+    assert!(offset_of!(MemAllocV2, mem_handle) == TYPE);
+    follows!(MemAlloc, host_memory at ALIGN, dram_channel, nc_id);
+    assert!(offset_of!(MemAlloc, size) == 0 && offset_of!(MemAlloc, mem_handle) == ALIGN + (TYPE - HOST));
+    assert!(HANDLE.end - HANDLE.start == 8 && HANDLE.start - TYPE == 8);
+};
 
 /// An allocation whose arguments are known to be good.
 #[derive(Clone, Copy)]
@@ -81,31 +106,29 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Neuron<S, B, L> {
         let request = FORMS.get(form).copied().unwrap_or(req::MEM_ALLOC);
         let mut handle = 0u64;
         let at = &raw mut handle as u64;
-        let mut record = [0; LONGEST];
-        macro_rules! fill {
-            ($record:ident $(, $field:ident = $value:expr)*) => {{
-                let mut raw = $record::default();
-                raw.size.set(ask.size);
-                raw.host_memory.set(u32::from(ask.host));
-                raw.dram_channel.set(ask.channel);
-                raw.nc_id.set(ask.nc);
-                $(raw.$field.set($value);)*
-                raw.mem_handle.set(at);
-                crate::bytes::copy(&mut record, raw.as_bytes());
-            }};
+        let mut newest = MemAllocV2MemType64Pa::default();
+        newest.size.set(ask.size);
+        newest.align.set(ask.align);
+        newest.host_memory.set(u32::from(ask.host));
+        newest.dram_channel.set(ask.channel);
+        newest.nc_id.set(ask.nc);
+        newest.mem_type.set(ask.kind);
+        newest.mem_handle.set(at);
+        // The two forms after the newest are its beginning. The others lack the type, the oldest the alignment, too: there
+        // what follows moves up.
+        let record = newest.as_mut_bytes();
+        if form >= 3 {
+            record.copy_within(HANDLE, TYPE);
         }
-        match form {
-            0 => fill!(MemAllocV2MemType64Pa, align = ask.align, mem_type = ask.kind),
-            1 => fill!(MemAllocV2MemType64, align = ask.align, mem_type = ask.kind),
-            2 => fill!(MemAllocV2MemType, align = ask.align, mem_type = ask.kind),
-            3 => fill!(MemAllocV2, align = ask.align),
-            _ => fill!(MemAlloc),
+        if form >= 4 {
+            record.copy_within(HOST..HANDLE.start, ALIGN);
         }
+        let record = record.as_mut_ptr();
         let mut attempt = 1;
         loop {
-            // SAFETY: no form is longer than the record; the only address in it is that of `handle`, eight bytes that
-            // live through the call.
-            match unsafe { self.dev.issue(request, record.as_mut_ptr()) } {
+            // SAFETY: the record is the form's or begins with it, and lives as long as this function; the only address
+            // in it is that of `handle`, eight bytes that live through the call.
+            match unsafe { self.dev.issue(request, record) } {
                 // Interrupted before it did anything: a grant stores its handle, which is never 0.
                 Err(fault) if fault.errno() == Some(EINTR) && handle == 0 && attempt < ATTEMPTS => {
                     attempt += 1;
@@ -113,8 +136,7 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Neuron<S, B, L> {
                 done => break done?,
             }
         }
-        let newest = MemAllocV2MemType64Pa::ref_from_bytes(&record).ok().filter(|_| form == 0);
-        Ok((handle, newest.map(|raw| raw.pa.get())))
+        Ok((handle, (form == 0).then(|| newest.pa.get())))
     }
 
     /// Tries forms from the newest down. Arguments are known to be good, so EINVAL means "not known".
@@ -161,26 +183,37 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Neuron<S, B, L> {
         })
     }
 
-    /// Copies in pieces; falls back to the 32-bit form once.
-    fn pieces(
+    /// Copies `len` bytes in pieces, from `buffer` into a block or the other way; falls back to the 32-bit form once.
+    ///
+    /// # Safety
+    /// `buffer` must be valid for `len` bytes, to read or to write as `to_device` says.
+    unsafe fn copy(
         &self,
-        (len, narrow): (usize, bool),
-        mut piece: impl FnMut(bool, core::ops::Range<usize>) -> Result<(), Fault>,
+        handle: MemHandle,
+        at: u64,
+        buffer: *const u8,
+        len: usize,
+        to_device: bool,
     ) -> Result<(), DeviceError> {
+        let (block, mut narrow) = self.table.with(|table| (table.get(handle), table.forms.narrow_copy));
+        let block = block?;
+        block.within(at, len)?;
         let step = usize::try_from(MAX_BUF_COPY).unwrap_or(usize::MAX);
-        let (mut done, mut narrow) = (0, narrow);
+        let mut done = 0;
         while done < len {
-            let range = done..len.min(done.saturating_add(step));
-            let mut outcome = piece(!narrow, range.clone());
-            if !narrow && outcome.is_err_and(Fault::is_unknown) {
-                outcome = piece(false, range.clone());
-                if outcome.is_ok() {
-                    narrow = true;
-                    self.table.with(|table| table.forms.narrow_copy = true);
+            let size = step.min(len - done);
+            let (chunk, piece) = ((block.driver(), at + done as u64), buffer.wrapping_add(done) as u64);
+            loop {
+                // SAFETY: the piece lies in the buffer, for which the caller answers.
+                match unsafe { self.dev.copy(!narrow, chunk, piece, size as u64, to_device) } {
+                    Err(fault) if !narrow && fault.is_unknown() => narrow = true,
+                    outcome => break outcome?,
                 }
             }
-            outcome?;
-            done = range.end;
+            done += size;
+            if narrow {
+                self.table.with(|table| table.forms.narrow_copy = true);
+            }
         }
         Ok(())
     }
@@ -238,22 +271,12 @@ impl<S: Sys + Copy, B: Blocks, L: Lock<Table<B>>> Device for Neuron<S, B, L> {
     }
 
     fn write(&self, handle: MemHandle, at: u64, bytes: &[u8]) -> Result<(), DeviceError> {
-        let (block, narrow) = self.table.with(|table| (table.get(handle), table.forms.narrow_copy));
-        let block = block?;
-        block.within(at, bytes.len())?;
-        self.pieces((bytes.len(), narrow), |wide, range| {
-            let offset = at + range.start as u64;
-            self.dev.write(wide, block.driver(), offset, bytes.get(range).unwrap_or(&[]))
-        })
+        // SAFETY: with the direction "to the device" the driver reads the buffer, which is borrowed.
+        unsafe { self.copy(handle, at, bytes.as_ptr(), bytes.len(), true) }
     }
 
     fn read(&self, handle: MemHandle, at: u64, out: &mut [u8]) -> Result<(), DeviceError> {
-        let (block, narrow) = self.table.with(|table| (table.get(handle), table.forms.narrow_copy));
-        let block = block?;
-        block.within(at, out.len())?;
-        self.pieces((out.len(), narrow), |wide, range| {
-            let offset = at + range.start as u64;
-            self.dev.read(wide, block.driver(), offset, out.get_mut(range).unwrap_or(&mut []))
-        })
+        // SAFETY: the driver writes the buffer, which is borrowed mutably.
+        unsafe { self.copy(handle, at, out.as_mut_ptr(), out.len(), false) }
     }
 }

@@ -3,36 +3,41 @@
 use crate::abi::errno::{E2BIG, EINVAL, ENOENT, EPERM, text};
 use crate::abi::request::Request;
 use core::fmt;
+use core::num::NonZeroI32;
 use loader_core::device::DeviceError;
 
-/// A request that failed.
+/// A request that failed. It has the size of a register, so that a result without a value has, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Its value.
     pub request: u32,
-    /// The raw result: a negated errno, or a positive number.
-    pub raw: i64,
+    /// The raw result, an `int`: a negated errno, or a positive number.
+    raw: NonZeroI32,
 }
 
 impl Fault {
     /// The result of a request: only 0 is success.
     ///
     /// # Errors
-    /// Every other number.
-    pub const fn check(request: u32, raw: i64) -> Result<(), Self> {
-        if raw == 0 { Ok(()) } else { Err(Self { request, raw }) }
+    /// Every other number; beyond 32 bits, the nearest one of these.
+    pub fn check(request: u32, raw: i64) -> Result<(), Self> {
+        let nearest = if raw < 0 { i32::MIN } else { i32::MAX };
+        match NonZeroI32::new(i32::try_from(raw).unwrap_or(nearest)) {
+            None => Ok(()),
+            Some(raw) => Err(Self { request, raw }),
+        }
     }
 
     /// The errno, if it is one.
     #[must_use]
     pub fn errno(self) -> Option<i32> {
-        i32::try_from(self.raw.checked_neg()?).ok().filter(|errno| *errno > 0)
+        self.raw.get().checked_neg().filter(|errno| *errno > 0)
     }
 
     /// The positive number, if it is one.
     #[must_use]
     pub fn positive(self) -> Option<u32> {
-        u32::try_from(self.raw).ok()
+        u32::try_from(self.raw.get()).ok()
     }
 
     /// Whether the driver may simply not know the request.

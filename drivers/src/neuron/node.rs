@@ -116,21 +116,11 @@ impl<S: Sys> Node<S> {
         unsafe { self.call_with(req::MEM_GET_PA, &mut raw) }.map(|()| address)
     }
 
-    /// Copies `bytes` into a chunk.
-    pub(super) fn write(&self, wide: bool, handle: u64, offset: u64, bytes: &[u8]) -> Result<(), Fault> {
-        // SAFETY: with the direction "to the device" the driver reads the buffer, which is borrowed.
-        unsafe { self.copy(wide, (handle, offset), bytes.as_ptr() as u64, bytes.len() as u64, true) }
-    }
-
-    /// Copies from a chunk into `out`.
-    pub(super) fn read(&self, wide: bool, handle: u64, offset: u64, out: &mut [u8]) -> Result<(), Fault> {
-        // SAFETY: the driver writes the buffer, which is borrowed mutably.
-        unsafe { self.copy(wide, (handle, offset), out.as_mut_ptr() as u64, out.len() as u64, false) }
-    }
-
+    /// Copies `size` bytes from a buffer into a chunk, or the other way.
+    ///
     /// # Safety
     /// `buffer` must be valid for `size` bytes, to read or to write as `to_device` says.
-    unsafe fn copy(
+    pub(super) unsafe fn copy(
         &self,
         wide: bool,
         (handle, offset): (u64, u64),
@@ -148,12 +138,14 @@ impl<S: Sys> Node<S> {
             // SAFETY: the caller answers for the buffer, the only address in the record.
             return unsafe { self.call_with(req::MEM_BUF_COPY64, &mut raw) };
         }
-        let beyond = Fault { request: req::MEM_BUF_COPY, raw: -i64::from(crate::abi::errno::E2BIG) };
+        let (Ok(short), Ok(near)) = (u32::try_from(size), u32::try_from(offset)) else {
+            return Fault::check(req::MEM_BUF_COPY, -i64::from(crate::abi::errno::E2BIG));
+        };
         let mut raw = MemBufCopy::default();
         raw.mem_handle.set(handle);
         raw.buffer.set(buffer);
-        raw.size.set(u32::try_from(size).map_err(|_| beyond)?);
-        raw.offset.set(u32::try_from(offset).map_err(|_| beyond)?);
+        raw.size.set(short);
+        raw.offset.set(near);
         raw.copy_to_mem_handle.set(u32::from(to_device));
         // SAFETY: the caller answers for the buffer, the only address in the record.
         unsafe { self.call_with(req::MEM_BUF_COPY, &mut raw) }

@@ -5,9 +5,9 @@ use super::digest;
 use super::event::{EventKind, fnv};
 use super::fault::Attempt;
 use super::region::GRANULE;
-use super::state::{Live, SimState};
+use super::state::SimState;
 use super::storage::{PAGE_BYTES, Slot, Storage};
-use loader_core::device::{DeviceError, MemHandle, Usage};
+use loader_core::device::{DeviceError, MemHandle};
 
 /// Byte that memory reads as before anything was written to it.
 const FRESH: u8 = 0xCD;
@@ -120,25 +120,29 @@ impl<S: Storage> SimState<S> {
     pub fn hash(&self) -> u64 {
         let mut hash = 0u64;
         let mut take = |word: u64| hash = digest::mix(hash ^ word);
-        for live in self.live() {
-            for word in [live.base.0, live.size, live.align, u64::from(live.core.0), live.usage as u64] {
-                take(word);
+        for index in &self.indexes {
+            let mut at = index.first;
+            while let Some(slot) = self.storage.slots().get(at as usize) {
+                for &word in &[slot.base, slot.size, slot.align, u64::from(slot.core.0), slot.usage as u64] {
+                    take(word);
+                }
+                take(self.content_of(slot));
+                at = slot.next;
             }
-            take(self.content_of(&live));
         }
         for row in &self.ledger.cores {
-            Usage::ALL.into_iter().for_each(|usage| take(row.get(usage)));
+            row.words().iter().for_each(|&word| take(word));
         }
         hash
     }
 
     /// The content of a block as one number: of the written pages, or the digest.
-    fn content_of(&self, live: &Live) -> u64 {
+    fn content_of(&self, slot: &Slot) -> u64 {
         if !S::PAGES || self.config.content != Content::Full {
-            return self.storage.slots().get(live.handle.slot as usize).map_or(0, |slot| slot.digest);
+            return slot.digest;
         }
-        let first = live.base.0 / GRANULE;
-        let last = (live.base.0 + live.reserved) / GRANULE;
+        let first = slot.base / GRANULE;
+        let last = (slot.base + slot.reserved) / GRANULE;
         (first..last)
             .filter_map(|number| Some((number, self.storage.page(number)?)))
             .fold(0, |sum, (number, page)| digest::add(sum, digest::hash(number * GRANULE, page)))

@@ -12,6 +12,11 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
+    /// The lowest place between two addresses, or the highest.
+    pub(super) fn fit(self, from: u64, to: u64, down: bool) -> Option<u64> {
+        if down { self.highest(from, to) } else { self.lowest(from, to) }
+    }
+
     pub(super) fn lowest(self, from: u64, to: u64) -> Option<u64> {
         let base = from.checked_add(self.guard)?.checked_next_multiple_of(self.align)?;
         (base.checked_add(self.bytes)?.checked_add(self.guard)? <= to).then_some(base)

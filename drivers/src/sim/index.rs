@@ -1,4 +1,5 @@
-//! The live blocks of a region: a list by address, and a tree over the same slots that knows the free gaps.
+//! The live blocks of a region: a list by address, and a tree over the same slots that knows the free gaps. A storage of few
+//! blocks does without the tree ([`Storage::TREE`]): the list alone gives the same places.
 //!
 //! The tree is a treap whose priorities are mixed slot numbers, so its shape depends on the blocks alone. Every node knows
 //! the node above, the gap before its block, and for every alignment how many granules the best gap at and below it takes
@@ -9,7 +10,7 @@
 use super::digest::mix;
 use super::fit::Wanted;
 use super::region::GRANULE;
-use super::storage::{NIL, Slot};
+use super::storage::{NIL, Slot, Storage};
 
 /// Alignments that are told apart: the granule, and its doubles up to 128 MiB. Without a heap there are few blocks, and the
 /// slots stay small.
@@ -191,7 +192,7 @@ impl Index {
     }
 
     /// Enters a block that lies after `before`; the region starts at `start`.
-    pub(super) fn insert(&mut self, slots: &mut [Slot], start: u64, slot: u32, before: u32) {
+    pub(super) fn insert<S: Storage>(&mut self, slots: &mut [Slot], start: u64, slot: u32, before: u32) {
         let next = slots.get(before as usize).map_or(self.first, |before| before.next);
         let Some(entry) = slots.get_mut(slot as usize) else { return };
         (entry.prev, entry.next) = (before, next);
@@ -204,14 +205,16 @@ impl Index {
             Some(next) => next.prev = slot,
             None => self.last = slot,
         }
-        measure(slots, start, slot);
-        self.place(slots, slot, base);
-        measure(slots, start, next);
-        pull_up(slots, next, self.guard);
+        if S::TREE {
+            measure(slots, start, slot);
+            measure(slots, start, next);
+            self.place(slots, slot, base);
+            pull_up(slots, next, self.guard);
+        }
     }
 
     /// Takes a block out.
-    pub(super) fn remove(&mut self, slots: &mut [Slot], start: u64, slot: u32) {
+    pub(super) fn remove<S: Storage>(&mut self, slots: &mut [Slot], start: u64, slot: u32) {
         let Some(&Slot { prev, next, .. }) = slots.get(slot as usize) else { return };
         match slots.get_mut(prev as usize) {
             Some(prev) => prev.next = next,
@@ -221,23 +224,49 @@ impl Index {
             Some(next) => next.prev = prev,
             None => self.last = prev,
         }
-        self.take(slots, slot);
-        measure(slots, start, next);
-        pull_up(slots, next, self.guard);
+        if S::TREE {
+            measure(slots, start, next);
+            self.take(slots, slot);
+            pull_up(slots, next, self.guard);
+        }
     }
 
-    /// The lowest place in `range` that fits.
-    pub(super) fn lowest(&self, slots: &[Slot], range: (u64, u64), wanted: Wanted) -> Option<Place> {
+    /// The lowest place in `range` that fits, or the highest.
+    #[inline(never)]
+    pub(super) fn find<S: Storage>(
+        &self,
+        slots: &[Slot],
+        range: (u64, u64),
+        wanted: Wanted,
+        down: bool,
+    ) -> Option<Place> {
+        if !S::TREE {
+            return self.walk(slots, range, wanted, down);
+        }
         let tail = end(slots, self.last).unwrap_or(range.0);
-        self.search(slots, wanted, false)
-            .or_else(|| wanted.lowest(tail, range.1).map(|base| (base, self.last)))
+        let behind = || wanted.fit(tail, range.1, down).map(|base| (base, self.last));
+        if down {
+            behind().or_else(|| self.search(slots, wanted, true))
+        } else {
+            self.search(slots, wanted, false).or_else(behind)
+        }
     }
 
-    /// The highest place in `range` that fits.
-    pub(super) fn highest(&self, slots: &[Slot], range: (u64, u64), wanted: Wanted) -> Option<Place> {
-        let tail = end(slots, self.last).unwrap_or(range.0);
-        let behind = wanted.highest(tail, range.1).map(|base| (base, self.last));
-        behind.or_else(|| self.search(slots, wanted, true))
+    /// The same along the list: the first gap that fits, or the last.
+    fn walk(&self, slots: &[Slot], range: (u64, u64), wanted: Wanted, down: bool) -> Option<Place> {
+        let (mut from, mut before, mut node, mut found) = (range.0, NIL, self.first, None);
+        loop {
+            let slot = slots.get(node as usize);
+            if let Some(base) = wanted.fit(from, slot.map_or(range.1, |slot| slot.base), down) {
+                found = Some((base, before));
+            }
+            match slot {
+                Some(slot) if down || found.is_none() => {
+                    (from, before, node) = (slot.base + slot.reserved, node, slot.next);
+                }
+                _ => return found,
+            }
+        }
     }
 
     /// The first fitting gap before a block, from below or from above: the blocks in order, without the parts of
@@ -248,10 +277,7 @@ impl Index {
         let room = |node: u32| slots.get(node as usize)?.rooms.get(class).copied();
         let hopeful = |node: u32| room(node).is_some_and(|room| u64::from(room) * GRANULE >= wanted.bytes);
         let sides = |slot: &Slot| if down { (slot.right, slot.left) } else { (slot.left, slot.right) };
-        let fit = |slot: &Slot| {
-            let from = slot.base.saturating_sub(slot.gap);
-            if down { wanted.highest(from, slot.base) } else { wanted.lowest(from, slot.base) }
-        };
+        let fit = |slot: &Slot| wanted.fit(slot.base.saturating_sub(slot.gap), slot.base, down);
         let (mut node, mut from) = (self.root, From::Above);
         if !hopeful(node) {
             return None;
@@ -279,7 +305,14 @@ impl Index {
     }
 
     /// The last block that starts at or below an address.
-    pub(super) fn below(&self, slots: &[Slot], address: u64) -> Option<u32> {
+    pub(super) fn below<S: Storage>(&self, slots: &[Slot], address: u64) -> Option<u32> {
+        if !S::TREE {
+            let mut node = self.last;
+            while slots.get(node as usize)?.base > address {
+                node = slots.get(node as usize)?.prev;
+            }
+            return Some(node);
+        }
         let (mut node, mut found) = (self.root, None);
         while let Some(slot) = slots.get(node as usize) {
             if slot.base <= address {

@@ -20,6 +20,11 @@ impl Row {
         if column < self.by_usage.len() { self.by_usage[column] } else { 0 }
     }
 
+    /// Bytes of all usages, in their order.
+    pub(super) const fn words(&self) -> &[u64] {
+        &self.by_usage
+    }
+
     /// Column 22: the core's total.
     #[must_use]
     pub fn total(&self) -> u64 {

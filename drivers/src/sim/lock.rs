@@ -80,8 +80,8 @@ pub type PlainSim<'s> = Sim<Plain<'s>, RefCell<SimState<Plain<'s>>>>;
 impl<S: Storage, L: Lock<SimState<S>>> Sim<S, L> {
     /// Switches a device on, [within its profile](Config::within_profile).
     pub fn new(config: Config, storage: S) -> Self {
-        let config = config.within_profile();
-        Self { lock: L::wrap(SimState::new(config, storage)), config, storage: PhantomData }
+        let state = SimState::new(config, storage);
+        Self { config: state.config, lock: L::wrap(state), storage: PhantomData }
     }
 
     /// Runs `action` alone with the machine.

@@ -209,7 +209,7 @@ impl<S: Storage> SimState<S> {
         let handle = MemHandle { slot, generation: entry.generation };
         let start = range_of(&self.config, region).0;
         if let Some(index) = self.indexes.get_mut(region) {
-            index.insert(self.storage.slots_mut(), start, slot, before);
+            index.insert::<S>(self.storage.slots_mut(), start, slot, before);
         }
         self.book(spec.core, spec.place, spec.usage, spec.size, true);
         self.counters.allocs += 1;
@@ -245,25 +245,21 @@ impl<S: Storage> SimState<S> {
         Ok(slot)
     }
 
-    /// The regions that may serve a request, best first: the driver's pools stand in for each other
+    /// The region, the address and the slot after which it lies. The driver's pools stand in for each other
     /// (driver-abi.md §7.4).
-    fn candidates(&self, region: usize, spec: &AllocSpec<'_>) -> [Option<usize>; 2] {
-        let paired = self.config.profile == Profile::Driver && region > 0 && !spec.contiguous;
-        [Some(region), paired.then(|| ((region - 1) ^ 1) + 1)]
-    }
-
-    /// The region, the address and the slot after which it lies.
     fn find(&self, region: usize, spec: &AllocSpec<'_>, wanted: Wanted) -> Option<(usize, u64, u32)> {
-        self.candidates(region, spec).into_iter().flatten().find_map(|region| {
-            let (range, slots) = (range_of(&self.config, region), self.storage.slots());
+        let paired = self.config.profile == Profile::Driver && region > 0 && !spec.contiguous;
+        let other = if paired { ((region - 1) ^ 1) + 1 } else { region };
+        for region in [region, other] {
+            let range = range_of(&self.config, region);
             let index = self.indexes.get(region)?;
-            let found = if spec.contiguous {
-                index.highest(slots, range, wanted)
-            } else {
-                index.lowest(slots, range, wanted)
-            };
-            found.map(|(base, before)| (region, base, before))
-        })
+            if let Some((base, before)) =
+                index.find::<S>(self.storage.slots(), range, wanted, spec.contiguous)
+            {
+                return Some((region, base, before));
+            }
+        }
+        None
     }
 
     /// The live block whose reserved bytes hold an address.
@@ -274,7 +270,7 @@ impl<S: Storage> SimState<S> {
             (from..to).contains(&address)
         };
         let region = (0..REGIONS).find(holds)?;
-        let live = live_at(slots, self.indexes[region].below(slots, address)?)?;
+        let live = live_at(slots, self.indexes[region].below::<S>(slots, address)?)?;
         (address - live.base.0 < live.reserved).then_some(live)
     }
 
@@ -319,7 +315,7 @@ impl<S: Storage> SimState<S> {
         let region = usize::from(slot.region);
         let start = range_of(&self.config, region).0;
         if let Some(index) = self.indexes.get_mut(region) {
-            index.remove(self.storage.slots_mut(), start, handle.slot);
+            index.remove::<S>(self.storage.slots_mut(), start, handle.slot);
         }
         if let Some(entry) = self.storage.slots_mut().get_mut(handle.slot as usize) {
             entry.live = false;

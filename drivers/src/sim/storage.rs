@@ -78,6 +78,9 @@ pub trait Storage {
     /// Whether memory can keep the bytes that are written to it; else the contents are digests, or discarded.
     const PAGES: bool = true;
 
+    /// Whether there may be many blocks, so that finding places among them needs a tree.
+    const TREE: bool = true;
+
     /// The block table.
     fn slots(&self) -> &[Slot];
 
@@ -217,7 +220,7 @@ impl Storage for Fixed<'_> {
     }
 }
 
-/// A block table in a slice, and nothing else: what a program needs that only loads.
+/// A block table in a slice, and nothing else: what a program needs that only loads, some hundred blocks.
 #[derive(Debug)]
 pub struct Plain<'s> {
     slots: &'s mut [Slot],
@@ -234,6 +237,7 @@ impl<'s> Plain<'s> {
 impl Storage for Plain<'_> {
     const TRIALS: bool = false;
     const PAGES: bool = false;
+    const TREE: bool = false;
 
     fn slots(&self) -> &[Slot] {
         self.slots

@@ -5,7 +5,7 @@
 //! verdicts without keeping a window: when the tar reader is done (or has found a fault), decoding goes on
 //! to the end of the window it stopped in, and damage found there goes before the tar reader's own result.
 
-use super::events::Events;
+use super::events::{Events, remark};
 use super::gzip::{Damage, HEADER_BYTES, Header, Seen, WINDOW};
 use super::tar::{Tar, is_archive_fault};
 use super::workspace::{AnyLayer, Layers, Workspace};
@@ -18,19 +18,16 @@ const DRAIN: u64 = 1 << 20;
 /// The reference's limit on nested layers (container.md §9.1, Confirmed).
 const MAX_LAYERS: usize = 24;
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// What the innermost stream is, is not known yet.
     Probe,
     /// It is the archive.
     Walk,
-    /// The archive is done with that result; this layer decodes on, up to `target`.
-    Settle {
-        layer: usize,
-        target: u64,
-        result: Result<(), Error>,
-    },
-    Done(Result<(), Error>),
+    /// The archive is done with a result; a layer decodes on.
+    Settle,
+    /// There is a result.
+    Done,
 }
 
 /// Whether a stream begins with a gzip header.
@@ -61,16 +58,41 @@ impl Probe {
     }
 }
 
-/// The payload of one file.
-pub(crate) struct Archive<'w> {
-    layers: &'w mut (dyn Layers + Send),
-    /// Layers in use.
-    depth: usize,
+/// The innermost stream: what it begins with, and the archive that it is otherwise.
+#[derive(Debug)]
+struct Inner<'w> {
     probe: Probe,
     tar: Tar<'w>,
+}
+
+impl Inner<'_> {
+    /// Takes bytes of the archive, or of a header before it; returns how many.
+    #[inline(never)]
+    fn take<E: Events>(&mut self, phase: Phase, bytes: &[u8], events: &mut E) -> (usize, Result<(), Error>) {
+        match phase {
+            Phase::Walk => (bytes.len(), self.tar.feed(bytes, events)),
+            _ => (self.probe.feed(bytes), Ok(())),
+        }
+    }
+}
+
+/// The payload of one file. The short fields come first, where code reaches them with short offsets.
+#[repr(C)]
+pub(crate) struct Archive<'w> {
+    layers: &'w mut (dyn Layers + Send),
     phase: Phase,
-    limits: Limits,
     sound: bool,
+    gzip_layers: u8,
+    /// The archive's result.
+    result: Result<(), Error>,
+    /// Layers in use.
+    depth: usize,
+    /// Which layer decodes on while settling.
+    settling: usize,
+    /// And up to where.
+    target: u64,
+    inflated_bytes: u64,
+    inner: Inner<'w>,
 }
 
 fn refuse(code: ContainerCode) -> Error {
@@ -87,12 +109,15 @@ impl<'w> Archive<'w> {
     pub(crate) fn new(work: Workspace<'w>, limits: &Limits) -> Self {
         Self {
             layers: work.layers,
-            depth: 0,
-            probe: Probe::new(),
-            tar: Tar::new(work.names, work.extents, limits),
             phase: Phase::Probe,
-            limits: *limits,
             sound: true,
+            gzip_layers: limits.gzip_layers,
+            result: Ok(()),
+            depth: 0,
+            settling: 0,
+            target: 0,
+            inflated_bytes: limits.inflated_bytes,
+            inner: Inner { probe: Probe::new(), tar: Tar::new(work.names, work.extents, limits) },
         }
     }
 
@@ -108,7 +133,7 @@ impl<'w> Archive<'w> {
 
     /// Bytes of the archive that were read.
     pub(crate) const fn position(&self) -> u64 {
-        self.tar.position()
+        self.inner.tar.position()
     }
 
     /// False once a gzip trailer did not fit its data.
@@ -119,33 +144,40 @@ impl<'w> Archive<'w> {
     /// The result, once no further byte can change it.
     pub(crate) const fn result(&self) -> Option<Result<(), Error>> {
         match self.phase {
-            Phase::Done(result) => Some(result),
+            Phase::Done => Some(self.result),
             _ => None,
         }
     }
 
+    fn done(&mut self, result: Result<(), Error>) {
+        self.result = result;
+        self.phase = Phase::Done;
+    }
+
     /// Takes the next payload bytes.
     pub(crate) fn feed<E: Events>(&mut self, mut input: &[u8], events: &mut E) {
-        while !matches!(self.phase, Phase::Done(_)) {
-            match self.innermost_waiting() {
-                Some(at) => self.forward(at, events),
+        while self.phase != Phase::Done {
+            let used = match self.innermost_waiting() {
+                Some(at) => {
+                    self.forward(at, events);
+                    0
+                }
                 None if input.is_empty() => break,
                 None if self.depth == 0 => {
-                    let used = self.sink(input, events);
-                    input = input.get(used..).unwrap_or(&[]);
+                    let (used, outcome) = self.inner.take(self.phase, input, events);
+                    self.after_sink(outcome, events);
+                    used
                 }
-                None => {
-                    let used = self.decode(0, Some(input), events);
-                    input = input.get(used..).unwrap_or(&[]);
-                }
-            }
+                None => self.decode(0, Some(input), events),
+            };
+            input = input.get(used..).unwrap_or(&[]);
         }
     }
 
     /// The payload ends here.
     pub(crate) fn finish<E: Events>(&mut self, events: &mut E) -> Result<(), Error> {
         for at in 0..self.depth {
-            if matches!(self.phase, Phase::Done(_)) || at >= self.active() {
+            if self.phase == Phase::Done || at >= self.active() {
                 break;
             }
             let damage = self.layer(at).and_then(|layer| layer.finish().err());
@@ -153,12 +185,12 @@ impl<'w> Archive<'w> {
                 self.damaged(at, damage, events);
             }
         }
-        let result = match &self.phase {
+        let result = match self.phase {
             Phase::Probe => Err(refuse(ContainerCode::Unrecognized)),
-            Phase::Walk => self.tar.finish(events),
-            Phase::Settle { result, .. } | Phase::Done(result) => *result,
+            Phase::Walk => self.inner.tar.finish(events),
+            Phase::Settle | Phase::Done => self.result,
         };
-        self.phase = Phase::Done(result);
+        self.done(result);
         result
     }
 
@@ -169,7 +201,7 @@ impl<'w> Archive<'w> {
     /// Layers that still decode: while settling, only those up to the one that settles.
     const fn active(&self) -> usize {
         match self.phase {
-            Phase::Settle { layer, .. } => layer.saturating_add(1),
+            Phase::Settle => self.settling.saturating_add(1),
             _ => self.depth,
         }
     }
@@ -198,7 +230,7 @@ impl<'w> Archive<'w> {
             self.decode(next, None, events);
             return;
         }
-        if let Phase::Settle { .. } = self.phase {
+        if self.phase == Phase::Settle {
             if let Some(layer) = self.layer(at) {
                 layer.taken(usize::MAX);
             }
@@ -206,30 +238,15 @@ impl<'w> Archive<'w> {
         }
         // Probing happens once a layer and walking takes everything, so the output is taken apart here,
         // where both the layer and the archive can be borrowed.
-        let Self { layers, tar, probe, phase, .. } = self;
+        let Self { layers, inner, phase, .. } = self;
         let Some(layer) = layers.layer(at) else { return };
-        let mut used = layer.pending().len();
-        let mut outcome = Ok(());
-        match phase {
-            Phase::Walk => outcome = tar.feed(layer.pending(), events),
-            _ => used = probe.feed(layer.pending()),
-        }
+        let (used, outcome) = inner.take(*phase, layer.pending(), events);
         layer.taken(used);
         self.after_sink(outcome, events);
     }
 
-    /// Gives the archive, or the probe before it, payload bytes that are not compressed.
-    fn sink<E: Events>(&mut self, bytes: &[u8], events: &mut E) -> usize {
-        let (used, outcome) = match self.phase {
-            Phase::Walk => (bytes.len(), self.tar.feed(bytes, events)),
-            _ => (self.probe.feed(bytes), Ok(())),
-        };
-        self.after_sink(outcome, events);
-        used
-    }
-
     fn after_sink<E: Events>(&mut self, outcome: Result<(), Error>, events: &mut E) {
-        if let Phase::Probe = self.phase {
+        if self.phase == Phase::Probe {
             return self.after_probe(events);
         }
         self.walked(outcome);
@@ -238,28 +255,28 @@ impl<'w> Archive<'w> {
     /// What a piece of the archive came to.
     fn walked(&mut self, outcome: Result<(), Error>) {
         match outcome {
-            Ok(()) if self.tar.ended() => self.settle(Ok(())),
+            Ok(()) if self.inner.tar.ended() => self.settle(Ok(())),
             Ok(()) => {}
             Err(error) if is_archive_fault(&error) => self.settle(Err(error)),
-            Err(error) => self.phase = Phase::Done(Err(error)),
+            Err(error) => self.done(Err(error)),
         }
     }
 
     fn after_probe<E: Events>(&mut self, events: &mut E) {
-        match self.probe.header.seen() {
+        match self.inner.probe.header.seen() {
             Seen::Undecided => {}
             Seen::Whole => self.add_layer(),
             Seen::Other => {
                 self.phase = Phase::Walk;
-                let outcome = self.tar.feed(self.probe.kept(), events);
+                let outcome = self.inner.tar.feed(self.inner.probe.kept(), events);
                 self.walked(outcome);
             }
         }
     }
 
     fn add_layer(&mut self) {
-        let allowed = usize::from(self.limits.gzip_layers).min(MAX_LAYERS);
-        let most = self.limits.inflated_bytes;
+        let allowed = usize::from(self.gzip_layers).min(MAX_LAYERS);
+        let most = self.inflated_bytes;
         let (at, next) = (self.depth, self.depth.saturating_add(1));
         let wide = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
         let error = if next > MAX_LAYERS {
@@ -269,37 +286,42 @@ impl<'w> Archive<'w> {
                 Some(layer) => {
                     layer.begin(most);
                     self.depth = next;
-                    self.probe = Probe::new();
+                    self.inner.probe = Probe::new();
                     return;
                 }
                 None => refuse(ContainerCode::LayerLimit).numbers(wide(next), wide(at.min(allowed))),
             }
         };
-        self.phase = Phase::Done(Err(error));
+        self.done(Err(error));
     }
 
     /// The tar reader stopped with that result.
     fn settle(&mut self, result: Result<(), Error>) {
-        self.phase = match self.depth.checked_sub(1) {
-            None => Phase::Done(result),
-            Some(layer) => Phase::Settle { layer, target: window_end(self.tar.position()), result },
-        };
+        self.result = result;
+        self.settle_in(self.depth, self.inner.tar.position());
         self.settled();
+    }
+
+    /// The layer around stream `at` decodes on, up to the end of the window that holds byte `position - 1`.
+    fn settle_in(&mut self, at: usize, position: u64) {
+        self.phase = Phase::Done;
+        if let Some(layer) = at.checked_sub(1) {
+            self.phase = Phase::Settle;
+            (self.settling, self.target) = (layer, window_end(position));
+        }
     }
 
     /// While settling: ends it, or goes to the layer below, when the present one has decoded enough.
     fn settled(&mut self) {
-        while let Phase::Settle { layer: at, target, result } = self.phase {
-            let single = self.depth == 1;
+        while self.phase == Phase::Settle {
+            let (at, target, single) = (self.settling, self.target, self.depth == 1);
             let Some(layer) = self.layer(at) else { break };
             let enough = if single { target.saturating_add(DRAIN) } else { target };
             if !layer.ended() && layer.out() <= enough {
                 break;
             }
-            self.phase = match at.checked_sub(1) {
-                None => Phase::Done(result),
-                Some(below) => Phase::Settle { layer: below, target: window_end(layer.needed()), result },
-            };
+            let needed = layer.needed();
+            self.settle_in(at, needed);
         }
     }
 
@@ -320,7 +342,7 @@ impl<'w> Archive<'w> {
             self.sound &= trailer.report(events);
         }
         if layer.ended() && layer.garbage_after() {
-            events.note(refuse(ContainerCode::WAfterStream));
+            remark(events, || refuse(ContainerCode::WAfterStream));
             layer.forget_garbage();
         }
         self.settled();
@@ -329,8 +351,13 @@ impl<'w> Archive<'w> {
 
     /// While settling: what `at` decodes from here on does not count any more.
     fn satisfied(&mut self, at: usize, damage: Damage) -> bool {
-        let Phase::Settle { layer, target, .. } = self.phase else { return false };
-        layer == at && self.layer(at).is_some_and(|layer| damage.voids_none_before(layer.out(), target))
+        let target = self.target;
+        self.phase == Phase::Settle && self.settling == at && self.sound_up_to(at, damage, target)
+    }
+
+    /// Damage at a layer voids no window before byte `target`.
+    fn sound_up_to(&mut self, at: usize, damage: Damage, target: u64) -> bool {
+        self.layer(at).is_some_and(|layer| damage.voids_none_before(layer.out(), target))
     }
 
     /// Whether the archive's first window, with which it is opened, needs none of what damage at a layer voids.
@@ -340,27 +367,24 @@ impl<'w> Archive<'w> {
             let Some(needed) = self.layer(above).and_then(|layer| layer.needed_first()) else { return false };
             target = window_end(needed);
         }
-        self.layer(at).is_some_and(|layer| damage.voids_none_before(layer.out(), target))
+        self.sound_up_to(at, damage, target)
     }
 
     fn damaged<E: Events>(&mut self, at: usize, damage: Damage, events: &mut E) {
-        if let Phase::Settle { result, .. } = self.phase
-            && self.satisfied(at, damage)
-        {
+        if self.satisfied(at, damage) {
             if damage != Damage::Limit {
-                events.note(refuse(ContainerCode::WAfterEnd));
+                remark(events, || refuse(ContainerCode::WAfterEnd));
             }
-            self.phase = Phase::Done(result);
+            self.phase = Phase::Done;
             return;
         }
         let top = self.depth.saturating_sub(1);
         let out = self.layer(top).map_or(0, |layer| layer.out());
-        let opened =
-            !matches!(self.phase, Phase::Probe) && self.tar.opened() && self.opened_before(at, damage);
+        let opened = self.phase != Phase::Probe && self.inner.tar.opened() && self.opened_before(at, damage);
         let code = match (damage, opened) {
             (Damage::Limit, _) => {
-                let over = refuse(ContainerCode::InflatedLimit).numbers(self.limits.inflated_bytes, 0);
-                self.phase = Phase::Done(Err(over));
+                let over = refuse(ContainerCode::InflatedLimit).numbers(self.inflated_bytes, 0);
+                self.done(Err(over));
                 return;
             }
             (Damage::Deflate, false) => ContainerCode::OpenDeflate,
@@ -370,12 +394,12 @@ impl<'w> Archive<'w> {
             (Damage::Truncated, true) => ContainerCode::Truncated,
             (Damage::Trailer, true) => ContainerCode::Trailer,
         };
-        self.phase = Phase::Done(Err(refuse(code).offset(out)));
+        self.done(Err(refuse(code).offset(out)));
     }
 }
 
 impl core::fmt::Debug for Archive<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "Archive({} layers, {:?}, {:?})", self.depth, self.phase, self.tar)
+        write!(f, "Archive({} layers, {:?}, {:?})", self.depth, self.phase, self.inner.tar)
     }
 }

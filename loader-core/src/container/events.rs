@@ -131,6 +131,14 @@ pub trait Events {
     }
 }
 
+/// Makes a remark, where there is somebody to hear it: in small code nobody, as with
+/// [`Notes`](crate::error::Notes).
+pub(super) fn remark<E: Events>(events: &mut E, make: impl FnOnce() -> Error) {
+    if !crate::layout::SMALL {
+        events.note(make());
+    }
+}
+
 /// The same walk for whoever listens: where code must be small, one copy of it serves all.
 pub(super) struct Shared<'e>(pub(super) &'e mut dyn Events);
 

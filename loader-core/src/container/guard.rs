@@ -82,9 +82,14 @@ pub fn buffer(bytes: Option<&[u8]>) -> Result<Header, Error> {
 /// # Errors
 /// C106 without a whole header, C107 if `header_size` is not below `size`.
 pub fn preflight(view: Option<&HeaderView>, size: u64) -> Result<Header, Error> {
+    whole(view, size).map(Header::parse)
+}
+
+/// The same of a header that is not read.
+pub(super) fn whole(view: Option<&HeaderView>, size: u64) -> Result<&HeaderView, Error> {
     let short = || refuse(ContainerCode::TooShort).numbers(size, wide(HEADER_BYTES));
-    let header = Header::parse(view.ok_or_else(short)?);
-    header_size(&header, size).map(|()| header)
+    let view = view.ok_or_else(short)?;
+    below(view.header_size.get(), size).map(|()| view)
 }
 
 /// The last rule of the preflight, for a size that became known late.
@@ -92,10 +97,14 @@ pub fn preflight(view: Option<&HeaderView>, size: u64) -> Result<Header, Error> 
 /// # Errors
 /// C107 if `header_size` is not below `size`.
 pub fn header_size(header: &Header, size: u64) -> Result<(), Error> {
-    if header.header_size < size {
+    below(header.header_size, size)
+}
+
+fn below(header_size: u64, size: u64) -> Result<(), Error> {
+    if header_size < size {
         return Ok(());
     }
-    Err(refuse(ContainerCode::HeaderSize).numbers(header.header_size, size).offset(8))
+    Err(refuse(ContainerCode::HeaderSize).numbers(header_size, size).offset(8))
 }
 
 /// Check 5: a file that depends on the logical-core size was compiled for the host's.

@@ -28,7 +28,7 @@
 
 use super::archive::Archive;
 use super::digest::{Algorithm, DigestVerdict, Hasher};
-use super::events::Events;
+use super::events::{Events, remark};
 use super::header::{HEADER_BYTES, Header, HeaderView, PAYLOAD_OFFSET};
 use super::workspace::Workspace;
 use super::{PayloadShape, gates, guard};
@@ -82,25 +82,27 @@ pub struct Summary {
     pub payload: PayloadShape,
 }
 
-/// Takes a file's bytes from the first on, in pieces of any length.
+/// Takes a file's bytes from the first on, in pieces of any length. The short fields come first, where code reaches them
+/// with short offsets.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Reader<'w> {
     size: Option<u64>,
-    policy: Policy,
+    /// File bytes taken so far.
+    taken: u64,
     digesting: Digesting,
     /// The caller computes the digest.
     elsewhere: bool,
-    head: [u8; HEADER_BYTES],
-    /// File bytes taken so far.
-    taken: u64,
-    header: Option<Header>,
-    algorithm: Option<Algorithm>,
-    hasher: Option<Hasher>,
-    digest: Option<DigestVerdict>,
-    archive: Archive<'w>,
     /// The header was refused, or the window is complete.
     closed: bool,
+    algorithm: Option<Algorithm>,
     result: Result<(), Error>,
+    policy: Policy,
+    digest: Option<DigestVerdict>,
+    hasher: Option<Hasher>,
+    header: Option<Header>,
+    head: [u8; HEADER_BYTES],
+    archive: Archive<'w>,
 }
 
 impl<'w> Reader<'w> {
@@ -173,6 +175,7 @@ impl<'w> Reader<'w> {
     }
 
     /// Takes the next bytes. What is wrong with them is kept for [`Self::finish`].
+    #[inline(never)]
     pub fn feed<E: Events>(&mut self, bytes: &[u8], events: &mut E) -> Progress {
         let mut rest = bytes;
         if self.taken < PAYLOAD_OFFSET {
@@ -227,10 +230,11 @@ impl<'w> Reader<'w> {
     }
 
     /// The gates of S0 and S1 in the reference's order, for a file of that size. Keeps the header.
+    #[inline(never)]
     fn judge(&mut self, size: u64) -> Result<Algorithm, Error> {
-        self.header = None;
         let view = HeaderView::of(&self.head).filter(|_| self.taken >= PAYLOAD_OFFSET);
-        let header = self.header.insert(guard::preflight(view, size)?);
+        let view = guard::whole(view, size).inspect_err(|_| self.header = None)?;
+        let header = self.header.get_or_insert_with(|| Header::parse(view));
         guard::lnc(header, &self.policy)?;
         gates::header(header, size, &self.policy)
     }
@@ -271,6 +275,7 @@ impl<'w> Reader<'w> {
     ///
     /// # Errors
     /// That refusal; or what [`Events`] answered.
+    #[inline(never)]
     pub fn finish<E: Events>(&mut self, events: &mut E) -> Result<Summary, Error> {
         let size = self.size.unwrap_or(self.taken);
         self.judge(size)?;
@@ -306,11 +311,13 @@ impl<'w> Reader<'w> {
     fn last_remarks<E: Events>(&self, size: u64, header: &Header, digest: &DigestVerdict, events: &mut E) {
         let trailing = size.saturating_sub(header.payload_end());
         if trailing > 0 {
-            let note = Error::new(Stage::Unpack, ContainerCode::WTrailing).numbers(trailing, 0);
-            events.note(note.offset(header.payload_end()));
+            remark(events, || {
+                let note = Error::new(Stage::Unpack, ContainerCode::WTrailing).numbers(trailing, 0);
+                note.offset(header.payload_end())
+            });
         }
         if digest.computed.is_some() && !digest.matches() {
-            events.note(Error::new(Stage::Unpack, ContainerCode::WNotVerified));
+            remark(events, || Error::new(Stage::Unpack, ContainerCode::WNotVerified));
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::layout::SMALL;
 
 /// Receives warnings (errors with a `W` code). A stage never decides on them.
 ///
-/// Where small code goes before speed, lowering has none to give: a host says them of the same file.
+/// Where small code goes before speed, unpacking and lowering have none to give: a host says them of the same file.
 pub trait Notes {
     /// Takes one remark.
     fn note(&mut self, note: Error);

@@ -3,7 +3,7 @@
 use core::fmt;
 
 /// `NRT_STATUS` values that a loader can answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, zerocopy::TryFromBytes)]
 #[repr(u8)]
 pub enum Status {
     /// The load succeeded.
@@ -53,6 +53,11 @@ impl Status {
             Self::Uninitialized => 13,
             Self::Closed => 14,
         }
+    }
+
+    /// The status of that number.
+    pub(super) fn of_number(number: u8) -> Option<Self> {
+        zerocopy::TryFromBytes::try_read_from_bytes(&[number]).ok()
     }
 
     /// The bare identifier that the runtime's status-to-string function returns.

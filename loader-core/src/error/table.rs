@@ -35,7 +35,7 @@ pub struct Info {
     pub expected: &'static str,
 }
 
-/// What a program needs of a row, in four bytes.
+/// What a program needs of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub(super) number: u16,
@@ -43,9 +43,50 @@ pub(super) struct Row {
     pub(super) status: Status,
 }
 
+/// The letter of remarks, in whatever layer.
+const REMARK: u8 = b'W';
+
 impl Row {
-    /// No variant has this row.
-    pub(super) const NONE: Self = Self { number: 0, letter: b'?', status: Status::Failure };
+    /// The row in two bytes, as a program carries it: the number, which of its layer's letters, and the status.
+    #[allow(clippy::as_conversions, clippy::arithmetic_side_effects, reason = "runs while compiling")]
+    pub(super) const fn packed(self, [first, second, remark]: [u8; 3]) -> u16 {
+        assert!(self.number < 1 << 10);
+        let letter = match self.letter {
+            letter if letter == first => 0,
+            letter if letter == second => 1,
+            letter => {
+                assert!(letter == remark);
+                2
+            }
+        };
+        self.number | (letter << 10) | ((self.status.number() as u16) << 12)
+    }
+
+    /// Such a row again.
+    pub(super) fn of(packed: u16, [first, second, remark]: [u8; 3]) -> Self {
+        let [_, high] = packed.to_le_bytes();
+        let letter = match high & 0x0C {
+            0 => first,
+            4 => second,
+            _ => remark,
+        };
+        let status = Status::of_number(high.wrapping_shr(4)).unwrap_or(Status::Failure);
+        Self { number: packed & 0x3FF, letter, status }
+    }
+
+    /// The letters that a layer's codes have: one or two of its own, and that of remarks.
+    pub(super) const fn letters(all: &[u8]) -> [u8; 3] {
+        let (mut rest, mut first, mut second) = (all, REMARK, REMARK);
+        while let Some((&letter, more)) = rest.split_first() {
+            if first == REMARK {
+                first = letter;
+            } else if letter != first && letter != REMARK {
+                second = letter;
+            }
+            rest = more;
+        }
+        [first, second, REMARK]
+    }
 
     pub(super) fn id(self) -> Id {
         Id { letter: char::from(self.letter), number: self.number }
@@ -61,7 +102,8 @@ macro_rules! codes {
         }
     ) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, zerocopy::TryFromBytes)]
+        #[repr(u8)]
         pub enum $name {
             $($(#[$doc])* #[doc = concat!("`` ", $text, " ``")] $variant,)*
         }
@@ -71,16 +113,19 @@ macro_rules! codes {
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
             #[allow(clippy::as_conversions, clippy::char_lit_as_u8, reason = "a letter of ASCII")]
-            const ROWS: &'static [$crate::error::table::Row] = &[$($crate::error::table::Row {
+            const LETTERS: [u8; 3] = $crate::error::table::Row::letters(&[$($letter as u8),*]);
+
+            #[allow(clippy::as_conversions, clippy::char_lit_as_u8, reason = "a letter of ASCII")]
+            const ROWS: &'static [u16] = &[$($crate::error::table::Row {
                 number: $number,
                 letter: $letter as u8,
                 status: $crate::error::Status::$status,
-            }),*];
+            }.packed(Self::LETTERS)),*];
 
             /// The row of the variant with that number.
             pub(super) fn row(number: u8) -> $crate::error::table::Row {
-                let row = Self::ROWS.get(usize::from(number));
-                row.copied().unwrap_or($crate::error::table::Row::NONE)
+                let packed = Self::ROWS.get(usize::from(number)).copied().unwrap_or(0);
+                $crate::error::table::Row::of(packed, Self::LETTERS)
             }
 
             /// The number of a variant, from 0.
@@ -93,7 +138,7 @@ macro_rules! codes {
             /// The variant with that number.
             #[allow(dead_code, reason = "errors of small builds keep it")]
             pub(super) fn numbered(number: u8) -> Option<Self> {
-                Self::ALL.get(usize::from(number)).copied()
+                zerocopy::TryFromBytes::try_read_from_bytes(&[number]).ok()
             }
 
             /// The table row of this code. Where small code goes before speed, it has no words.

@@ -149,18 +149,22 @@ pub fn load_lending<S: Source, D: Device, R>(
 ) -> Result<R, Refused> {
     let Buffers { members, arena: memory, input, layers, names, extents, scratch, pages } = buffers;
     let mut work = Workspace { input, layers: *layers, names, extents };
-    let mut peaks = Peaks::default();
-    let opened = match first_pass(source, work.reborrow(), members, options, &mut peaks) {
+    let (mut peaks, mut options) = (Peaks::default(), *options);
+    let mut opened = first_pass(source, &mut work, members, &options, &mut peaks);
+    if let Err(refused) = &opened
+        && options.keep > 0
+        && refused.of_members
+        && refused.least > 0
+    {
         // What is kept saves passes; where it does not fit, the load goes on without.
-        Err(refused) if options.keep > 0 && refused.of_members && refused.least > 0 => {
-            let bare = Options { keep: 0, ..*options };
-            first_pass(source, work.reborrow(), members, &bare, &mut peaks)?
-        }
-        first => first?,
-    };
-    let options = &Options { policy: options.policy.of_file(opened.lnc), ..*options };
-    let lowered = phase_one(source, work.reborrow(), &opened, memory, options, lent, &mut peaks)?;
-    phase_two(source, work, &opened, Rest { memory, scratch, pages, options, lowered, peaks }, open, done)
+        options.keep = 0;
+        opened = first_pass(source, &mut work, members, &options, &mut peaks);
+    }
+    let opened = opened?;
+    options.policy = options.policy.of_file(opened.lnc);
+    let lowered = phase_one(source, &mut work, &opened, memory, &options, lent, &mut peaks)?;
+    let rest = Rest { memory, scratch, pages, options: &options, lowered, peaks };
+    phase_two(source, &mut work, &opened, rest, open, done)
 }
 
 /// What the stages need of a scanned file: its header has half a kilobyte, which no frame below should carry.
@@ -175,7 +179,7 @@ struct Opened<'m> {
 #[inline(never)]
 fn first_pass<'m, S: Source>(
     source: &mut S,
-    work: Workspace<'_>,
+    work: &mut Workspace<'_>,
     members: &'m mut [u8],
     options: &Options,
     peaks: &mut Peaks,
@@ -184,7 +188,7 @@ fn first_pass<'m, S: Source>(
         return Err(Error::new(Stage::Unpack, ContainerCode::NotSeekable).into());
     }
     let mut arena = arena(members)?;
-    let unpacked = stages::unpack(source, work, &mut arena, options);
+    let unpacked = stages::unpack(source, work.reborrow(), &mut arena, options);
     let container = unpacked.as_ref().map_err(|&error| refused(error, None, &arena))?;
     let full = |full| Error::arena(Stage::Unpack, full);
     let place = arena.alloc_bytes(container.header.name.as_bytes());
@@ -212,7 +216,7 @@ struct Rest<'r> {
 #[inline(never)]
 fn phase_two<'a, S: Source, D: Device, R>(
     source: &'a mut S,
-    work: Workspace<'a>,
+    work: &'a mut Workspace<'_>,
     opened: &Opened<'_>,
     rest: Rest<'_>,
     open: impl FnOnce(Arch) -> Result<D, Error>,
@@ -222,7 +226,8 @@ fn phase_two<'a, S: Source, D: Device, R>(
     let device = open(lowered.arch)?;
     let (head, mut arena) = Arena::resume(memory, lowered.bytes).map_err(|_| broken())?;
     let kbins = Kbins::new(head, lowered.table).ok_or_else(broken)?;
-    let mut payload = Streamed::over(source, work, opened.table, opened.payload_end, &options.limits);
+    let mut payload =
+        Streamed::over(source, work.reborrow(), opened.table, opened.payload_end, &options.limits);
     let mut pages = PageTable::new(pages);
     let placed = stages::place(&mut payload, opened.name, &kbins, &device, &mut pages, &mut arena, options);
     let plan = match &placed {
@@ -243,7 +248,7 @@ fn phase_two<'a, S: Source, D: Device, R>(
 #[inline(never)]
 fn phase_one<'a, S: Source>(
     source: &'a mut S,
-    work: Workspace<'a>,
+    work: &'a mut Workspace<'_>,
     opened: &Opened<'_>,
     memory: &mut [u8],
     options: &Options,
@@ -251,7 +256,8 @@ fn phase_one<'a, S: Source>(
     peaks: &mut Peaks,
 ) -> Result<Lowered, Refused> {
     let mut arena = arena(memory)?;
-    let mut payload = Streamed::over(source, work, opened.table, opened.payload_end, &options.limits);
+    let mut payload =
+        Streamed::over(source, work.reborrow(), opened.table, opened.payload_end, &options.limits);
     let lowered = lend(&mut arena, lent, 0, Stage::Manifest)
         .and_then(|()| stages::parse(&mut payload, &mut arena, options))
         .and_then(|manifest| {

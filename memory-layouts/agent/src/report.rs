@@ -5,7 +5,7 @@ use crate::text::Text;
 use core::fmt;
 use loader_core::arch::Engine;
 use loader_core::container::{Algorithm, Hasher};
-use loader_core::error::{At, Error};
+use loader_core::error::Error;
 use loader_core::plan::CoreView;
 
 /// The verdict on one core, as one line.
@@ -110,32 +110,30 @@ impl fmt::Display for Refused {
 
 /// `E361 sg01/SP0.bin a=2 (sg01/SP0.json, byte 0, subgraph 1)`: a name that a part lacks, or a number that is 0, is left out.
 fn brief(error: &Error, member: &[u8], out: &mut Text<'_>) {
-    let (id, At { member: within, offset, element, subgraph, a, b, c, name, name2 }) =
-        (error.id(), error.at());
+    let (id, at) = (error.id(), error.at());
     out.name(&[u8::try_from(id.letter).unwrap_or(b'?')]).digits(u64::from(id.number), 10, 3);
-    for (name, cut) in [(name.as_bytes(), name.is_cut()), (name2.as_bytes(), name2.is_cut())] {
-        out.text(if name.is_empty() { "" } else { " " }).name(name).text(if cut { "…" } else { "" });
-    }
-    for (key, number) in [(" a=", a), (" b=", b), (" c=", c)] {
-        if number != 0 {
-            out.text(key).number(number);
-        }
-    }
-    out.text(" (");
-    match within {
+    named(out, at.name.as_bytes(), at.name.is_cut());
+    named(out, at.name2.as_bytes(), at.name2.is_cut());
+    let not_zero = |number: u64| (number != 0).then_some(number);
+    out.given(" a=", not_zero(at.a)).given(" b=", not_zero(at.b)).given(" c=", not_zero(at.c)).text(" (");
+    match at.member {
         Some(_) if !member.is_empty() => out.escaped(member),
         Some(id) => out.text("member ").number(id.0),
         None => out.text(error.stage().name()),
     };
-    let places = [
-        (", byte ", offset),
-        (", element ", element.map(u64::from)),
-        (", subgraph ", subgraph.map(u64::from)),
-    ];
-    for (what, place) in places {
-        if let Some(place) = place {
-            out.text(what).number(place);
-        }
+    out.given(", byte ", at.offset)
+        .given(", element ", at.element.map(u64::from))
+        .given(", subgraph ", at.subgraph.map(u64::from))
+        .text(")");
+}
+
+/// A name within an error, with a sign if it was longer.
+#[inline(never)]
+fn named(out: &mut Text<'_>, name: &[u8], cut: bool) {
+    if !name.is_empty() {
+        out.text(" ").name(name);
     }
-    out.text(")");
+    if cut {
+        out.text("…");
+    }
 }

@@ -35,6 +35,15 @@ impl<'o> Text<'o> {
         self.tens(u64::try_from(count).unwrap_or(u64::MAX))
     }
 
+    /// A text and the number that it is of, if there is one.
+    #[inline(never)]
+    pub fn given(&mut self, text: &str, number: Option<u64>) -> &mut Self {
+        match number {
+            Some(number) => self.text(text).tens(number),
+            None => self,
+        }
+    }
+
     #[inline(never)]
     fn tens(&mut self, number: u64) -> &mut Self {
         self.digits(number, 10, 1)

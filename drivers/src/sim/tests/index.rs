@@ -3,7 +3,9 @@
 use super::{memory, spec, start};
 use crate::sim::digest::mix;
 use crate::sim::fit::Wanted;
-use crate::sim::{Config, Content, Growing, HostSim, Profile};
+use crate::sim::state::SimState;
+use crate::sim::{Config, Content, Growing, HostSim, Plain, PlainSim, Profile, Sim, Slot, Storage};
+use core::cell::RefCell;
 use loader_core::arch::Arch;
 use loader_core::device::{AllocSpec, Device, Granted};
 use std::time::Instant;
@@ -23,32 +25,40 @@ fn listed(live: &[(u64, u64)], range: (u64, u64), wanted: Wanted, down: bool) ->
         .find_map(|(from, to)| if down { wanted.highest(from, to) } else { wanted.lowest(from, to) })
 }
 
+/// Takes and gives back blocks of all sizes, and holds each place against the list's.
+fn hold_to_the_list<S: Storage>(sim: &Sim<S, RefCell<SimState<S>>>, guard: u64) {
+    let mut live: Vec<Granted> = Vec::new();
+    for step in 0..4000u64 {
+        let draw = mix(step ^ guard);
+        if live.len() == 60 || (!live.is_empty() && draw.is_multiple_of(3)) {
+            let gone = live.swap_remove((draw >> 8) as usize % live.len());
+            sim.free(gone.handle).unwrap();
+            continue;
+        }
+        let (size, align) = (1 + (draw >> 16) % 40_000, 1 << ((draw >> 40) % 18));
+        let contiguous = (draw >> 50).is_multiple_of(5);
+        let wanted = Wanted { bytes: size.next_multiple_of(4096), align: align.max(4096), guard };
+        let blocks: Vec<_> = live.iter().map(|block| (block.base.0, block.bytes)).collect();
+        let expected = listed(&blocks, (16 << 20, 24 << 30), wanted, contiguous);
+        let granted = sim.alloc(&AllocSpec { contiguous, ..spec(size, align) }).unwrap();
+        assert_eq!(Some(granted.base.0), expected, "step {step}");
+        live.push(granted);
+        let inside = sim.with(|state| state.block_at(granted.base.0 + granted.bytes - 1).unwrap().handle);
+        assert_eq!(inside, granted.handle);
+    }
+    sim.audit().unwrap();
+}
+
+/// With a tree, and without one.
 #[test]
 fn places_are_those_of_a_plain_list() {
     for guard in [0, 4096] {
         let profile = if guard == 0 { Profile::Flat } else { Profile::FlatGuard };
         let mut memory = memory();
         let sim = start(&mut memory, profile, Content::Discard);
-        let mut live: Vec<Granted> = Vec::new();
-        for step in 0..4000u64 {
-            let draw = mix(step ^ guard);
-            if live.len() == 60 || (!live.is_empty() && draw.is_multiple_of(3)) {
-                let gone = live.swap_remove((draw >> 8) as usize % live.len());
-                sim.free(gone.handle).unwrap();
-                continue;
-            }
-            let (size, align) = (1 + (draw >> 16) % 40_000, 1 << ((draw >> 40) % 18));
-            let contiguous = (draw >> 50).is_multiple_of(5);
-            let wanted = Wanted { bytes: size.next_multiple_of(4096), align: align.max(4096), guard };
-            let blocks: Vec<_> = live.iter().map(|block| (block.base.0, block.bytes)).collect();
-            let expected = listed(&blocks, (16 << 20, 24 << 30), wanted, contiguous);
-            let granted = sim.alloc(&AllocSpec { contiguous, ..spec(size, align) }).unwrap();
-            assert_eq!(Some(granted.base.0), expected, "step {step}");
-            live.push(granted);
-            let inside = sim.with(|state| state.block_at(granted.base.0 + granted.bytes - 1).unwrap().handle);
-            assert_eq!(inside, granted.handle);
-        }
-        sim.audit().unwrap();
+        hold_to_the_list(&sim, guard);
+        let mut slots = [Slot::EMPTY; 64];
+        hold_to_the_list(&PlainSim::new(*sim.config(), Plain::new(&mut slots)), guard);
     }
 }
 

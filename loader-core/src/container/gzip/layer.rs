@@ -1,10 +1,10 @@
 //! One gzip layer as a push decoder: members one after the other, output in a 32 KiB ring.
 
-use super::WINDOW;
 use super::crc::Crc32;
 use super::header::{Header, Seen};
+use super::WINDOW;
 use super::inflate::{Inflate, Inflated, Oxide, Stop};
-use crate::container::events::Events;
+use crate::container::events::{Events, remark};
 use crate::error::{ContainerCode, Error, Stage};
 
 /// Deflate's window.
@@ -63,19 +63,19 @@ impl Trailer {
     pub(crate) fn report<E: Events>(&self, events: &mut E) -> bool {
         let note = |code, a: u32, b: u32| Error::new(Stage::Unpack, code).numbers(u64::from(a), u64::from(b));
         if self.crc != self.data_crc {
-            events.note(note(ContainerCode::WCrc, self.crc, self.data_crc));
+            remark(events, || note(ContainerCode::WCrc, self.crc, self.data_crc));
         }
         if self.length != self.data_length {
-            events.note(note(ContainerCode::WLength, self.length, self.data_length));
+            remark(events, || note(ContainerCode::WLength, self.length, self.data_length));
         }
         self.crc == self.data_crc && self.length == self.data_length
     }
 }
 
-/// Decoder state of one gzip layer: about 43 KiB with the core's own decoder, made once and used for any number of
-/// files.
+/// Decoder state of one gzip layer: about 43 KiB with the core's own decoder; made once and used
+/// for any number of files. The short fields come first, where code reaches them with short offsets.
+#[repr(C)]
 pub struct Layer<I: ?Sized = Oxide> {
-    ring: [u8; RING],
     /// Where the next byte goes.
     end: usize,
     /// First byte that the next stage has not taken.
@@ -101,6 +101,7 @@ pub struct Layer<I: ?Sized = Oxide> {
     members: u32,
     trailer: Option<Trailer>,
     after: bool,
+    ring: [u8; RING],
     inflate: I,
 }
 

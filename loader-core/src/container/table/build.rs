@@ -3,7 +3,7 @@
 use super::hash;
 use super::{Entry, MemberTable, NOT_STORED, entry_at};
 use crate::arena::{Arena, ArenaFull, Tail, TailRef};
-use crate::error::{ContainerCode, Error, Notes, Stage};
+use crate::error::{ContainerCode, Error, Notes, Stage, remark};
 use crate::layout::SMALL;
 use core::mem::size_of;
 use zerocopy::IntoBytes;
@@ -88,6 +88,7 @@ impl Builder {
     }
 
     /// Seals the entries and indexes them; the last of several equal names counts.
+    #[inline(never)]
     pub(crate) fn finish<'m>(
         self,
         arena: &mut Arena<'m>,
@@ -104,16 +105,15 @@ impl Builder {
         let entries = arena.seal_tail();
         let names = collect(&entries, self.last, arena, count).map_err(full)?;
         let live = sort_and_drop_replaced(&entries, arena, names, count, notes);
-        let (ids, sorted) = number(arena, names, live).map_err(full)?;
+        let names = arena.seal_tail().slice::<TailRef>(names, live).unwrap_or(&[]);
+        let (by_id, sorted) = number(arena, names).map_err(full)?;
         // Where small code goes before speed, the sorted array serves for lookups. The room is asked for all the same.
-        let hashed =
-            if SMALL { None } else { hash_names(&entries, arena, ids, live, slots).map_err(full)? };
-        let tail = arena.seal_tail();
+        let hashed = if SMALL { None } else { hash_names(&entries, arena, by_id, slots).map_err(full)? };
         Ok(MemberTable {
             entries: Some(entries),
-            by_id: tail.slice(ids, live).unwrap_or(&[]),
-            sorted: tail.slice(sorted, live).unwrap_or(&[]),
-            slots: hashed.and_then(|(place, _)| tail.slice(place, slots)).unwrap_or(&[]),
+            by_id,
+            sorted,
+            slots: hashed.and_then(|(place, _)| arena.seal_tail().slice(place, slots)).unwrap_or(&[]),
             key: hashed.map_or(0, |(_, key)| key),
         })
     }
@@ -159,7 +159,7 @@ fn sort_and_drop_replaced(
         let name = name_at(entries, place);
         let next = at.checked_add(1).and_then(|next| places.get(next));
         if next.is_some_and(|&next| name_at(entries, next) == name) {
-            notes.note(Error::new(Stage::Unpack, ContainerCode::WDuplicate).name(name));
+            remark(notes, || Error::new(Stage::Unpack, ContainerCode::WDuplicate).name(name));
             continue;
         }
         if let Some(slot) = places.get_mut(live) {
@@ -170,42 +170,29 @@ fn sort_and_drop_replaced(
     live
 }
 
-/// Element `at` of an array of places.
-#[inline(never)]
-fn place_at(arena: &Arena<'_>, array: TailRef, count: usize, at: usize) -> TailRef {
-    arena.tail_slice::<TailRef>(array, count).and_then(|all| all.get(at)).copied().unwrap_or(TailRef::NULL)
-}
-
-/// Numbers the members in archive order. Returns their places by id, and their ids by name.
-fn number(arena: &mut Arena<'_>, names: TailRef, live: usize) -> Result<(TailRef, TailRef), ArenaFull> {
-    let ids = arena.alloc_tail::<TailRef>(live)?;
-    for at in 0..live {
-        let place = place_at(arena, names, live, at);
-        if let Some(slot) = arena.tail_slice_mut::<TailRef>(ids, live).and_then(|all| all.get_mut(at)) {
-            *slot = place;
-        }
-    }
-    if let Some(all) = arena.tail_slice_mut::<TailRef>(ids, live) {
+/// Numbers the members, whose places are given in the order of their names, in archive order. Returns their places by id,
+/// and their ids by name.
+fn number<'m>(arena: &mut Arena<'m>, names: &[TailRef]) -> Result<(&'m [TailRef], &'m [U32]), ArenaFull> {
+    let ids = arena.alloc_tail::<TailRef>(names.len())?;
+    if let Some(all) = arena.tail_slice_mut::<TailRef>(ids, names.len()) {
+        crate::bytes::copy(all, names);
         crate::sort::sort_by_key(all, |place| place.0.get());
     }
-    let sorted = arena.alloc_tail::<U32>(live)?;
-    for at in 0..live {
-        let place = place_at(arena, names, live, at).0.get();
-        let by_id = arena.tail_slice::<TailRef>(ids, live).unwrap_or(&[]);
-        let id = by_id.binary_search_by_key(&place, |place| place.0.get()).unwrap_or(0);
-        if let Some(slot) = arena.tail_slice_mut::<U32>(sorted, live).and_then(|all| all.get_mut(at)) {
-            slot.set(u32::try_from(id).unwrap_or(0));
-        }
+    let by_id = arena.seal_tail().slice::<TailRef>(ids, names.len()).unwrap_or(&[]);
+    let sorted = arena.alloc_tail::<U32>(names.len())?;
+    let slots = arena.tail_slice_mut::<U32>(sorted, names.len()).unwrap_or(&mut []);
+    for (slot, place) in slots.iter_mut().zip(names) {
+        let id = by_id.binary_search_by_key(&place.0.get(), |place| place.0.get()).unwrap_or(0);
+        slot.set(u32::try_from(id).unwrap_or(0));
     }
-    Ok((ids, sorted))
+    Ok((by_id, arena.seal_tail().slice(sorted, names.len()).unwrap_or(&[])))
 }
 
 /// Fills hash slots under the first key that keeps every probe short.
 fn hash_names(
     entries: &Tail<'_>,
     arena: &mut Arena<'_>,
-    ids: TailRef,
-    live: usize,
+    by_id: &[TailRef],
     slots: usize,
 ) -> Result<Option<(TailRef, u64)>, ArenaFull> {
     let place = arena.alloc_tail::<U32>(slots)?;
@@ -213,7 +200,8 @@ fn hash_names(
         if let Some(all) = arena.tail_slice_mut::<U32>(place, slots) {
             all.fill(U32::ZERO);
         }
-        if (0..live).all(|id| insert(entries, arena, (ids, live), (place, slots), id, key).is_some()) {
+        let mut ids = (1u32..).zip(by_id);
+        if ids.all(|(id, &entry)| insert(entries, arena, (place, slots), id, entry, key).is_some()) {
             return Ok(Some((place, key)));
         }
     }
@@ -223,15 +211,14 @@ fn hash_names(
 fn insert(
     entries: &Tail<'_>,
     arena: &mut Arena<'_>,
-    (ids, live): (TailRef, usize),
     (slots, len): (TailRef, usize),
-    id: usize,
+    id: u32,
+    entry: TailRef,
     key: u64,
 ) -> Option<()> {
-    let entry = *arena.tail_slice::<TailRef>(ids, live)?.get(id)?;
     let hash = hash::of(key, &[name_at(entries, entry)]);
     let table = arena.tail_slice_mut::<U32>(slots, len)?;
     let free = hash::probes(hash, len).find(|&slot| table.get(slot).is_some_and(|slot| slot.get() == 0))?;
-    table.get_mut(free)?.set(u32::try_from(id).ok()?.checked_add(1)?);
+    table.get_mut(free)?.set(id);
     Some(())
 }

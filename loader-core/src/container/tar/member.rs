@@ -4,7 +4,7 @@ use super::block::{Block, Dialect, HeaderName};
 use super::number;
 use super::padding;
 use super::refuse;
-use super::special::{Attributes, Sticky};
+use super::special::{ABSENT, Special};
 use crate::container::events::Kind;
 use crate::error::{ContainerCode, Error};
 
@@ -13,8 +13,8 @@ const LARGEST: i64 = (1 << 60) - 1;
 
 /// What a header says, kept while more blocks of its member are read.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Draft {
-    pub(super) name: HeaderName,
     pub(super) dialect: Dialect,
     /// Where the member's first header block starts in the archive.
     pub(super) offset: u64,
@@ -24,6 +24,7 @@ pub(super) struct Draft {
     mode: i64,
     /// The header is plain ustar in every respect, which makes a hard link's size meaningless.
     strict_ustar: bool,
+    pub(super) name: HeaderName,
 }
 
 /// Where a member's bytes are.
@@ -40,18 +41,23 @@ pub(super) struct Shape {
     pub(super) text_map: bool,
 }
 
+impl Shape {
+    pub(super) const NONE: Self = Self { kind: Kind::File, disk: 0, stored: 0, padding: 0, text_map: false };
+}
+
 impl Draft {
     pub(super) const EMPTY: Self = Self {
-        name: HeaderName::EMPTY,
         dialect: Dialect::V7,
         offset: 0,
         kind: 0,
         size: 0,
         mode: 0,
         strict_ustar: false,
+        name: HeaderName::EMPTY,
     };
 
     /// Takes what will be needed from a header block at `offset`.
+    #[inline(never)]
     pub(super) fn read(&mut self, block: &Block, offset: u64) {
         block.header_name(&mut self.name);
         self.dialect = block.dialect();
@@ -64,14 +70,18 @@ impl Draft {
 
     /// Decides kind and sizes. `pax` says that only pax and ustar headers were seen since the last pax one;
     /// `slash` that the final name ends in one.
-    pub(super) fn shape(
-        &self,
-        given: &Attributes,
-        sticky: &Sticky,
-        pax: bool,
-        slash: bool,
-    ) -> Result<Shape, Error> {
-        let (mut disk, mut stored) = self.sizes(given, sticky)?;
+    #[inline(never)]
+    pub(super) fn shape(&self, given: &Special<'_>, pax: bool, slash: bool) -> Result<Shape, Error> {
+        let [disk, stored] = self.sizes(given);
+        for size in [disk, stored] {
+            if size > LARGEST {
+                return Err(refuse(ContainerCode::SizeOverflow).numbers(size.unsigned_abs(), 0));
+            }
+            if size < 0 {
+                return Err(refuse(ContainerCode::NegativeSize));
+            }
+        }
+        let (mut disk, mut stored) = (disk.unsigned_abs(), stored.unsigned_abs());
         let mut kind = kind_of(self.kind);
         let sized_link = kind == Kind::HardLink && disk > 0;
         let ignore_link = self.dialect != Dialect::Ustar || self.strict_ustar;
@@ -86,7 +96,7 @@ impl Draft {
                 kind = Kind::Directory;
             }
         }
-        let text_map = given.sparse && self.sparse_form(sticky)?;
+        let text_map = given.sparse && self.sparse_form(given)?;
         let mut fill = padding(stored);
         if plain && slash {
             // The reference forgets the body: what follows is read as a header.
@@ -96,32 +106,26 @@ impl Draft {
     }
 
     /// Content size and body size.
-    fn sizes(&self, given: &Attributes, sticky: &Sticky) -> Result<(u64, u64), Error> {
-        let stored = given.size.unwrap_or(self.size);
-        let sparse = given.sparse_size.filter(|_| sticky.major == 0);
-        let disk = given.realsize.or(sparse).or(given.schily_realsize).unwrap_or(stored);
-        let stored = given.sparse_size.filter(|_| sticky.major == 1).unwrap_or(stored);
-        Ok((checked(disk)?, checked(stored)?))
+    fn sizes(&self, given: &Special<'_>) -> [i64; 2] {
+        let [size, real, sparse, schily, major, ..] = given.numbers;
+        let or = |given: i64, other| if given == ABSENT { other } else { given };
+        let of_form = |form| if major == form { sparse } else { ABSENT };
+        let stored = or(size, self.size);
+        [or(real, or(of_form(0), or(schily, stored))), or(of_form(1), stored)]
     }
 
     /// Whether the sparse form is 1.0; the map of the others has been read.
-    fn sparse_form(&self, sticky: &Sticky) -> Result<bool, Error> {
+    fn sparse_form(&self, given: &Special<'_>) -> Result<bool, Error> {
         if !matches!(self.kind, b'0' | b'S') {
             return Err(refuse(ContainerCode::SparseKind));
         }
-        match (sticky.major, sticky.minor) {
+        let [.., major, minor, _, _] = given.numbers;
+        match (major, minor) {
             (0, 0 | 1) => Ok(false),
             (1, 0) => Ok(true),
             _ => Err(refuse(ContainerCode::SparseForm)),
         }
     }
-}
-
-fn checked(size: i64) -> Result<u64, Error> {
-    if size > LARGEST {
-        return Err(refuse(ContainerCode::SizeOverflow).numbers(size.unsigned_abs(), 0));
-    }
-    u64::try_from(size).map_err(|_| refuse(ContainerCode::NegativeSize))
 }
 
 const fn kind_of(flag: u8) -> Kind {

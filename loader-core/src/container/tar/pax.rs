@@ -5,7 +5,6 @@ use super::number;
 use super::refuse;
 use super::sparse::CommaList;
 use super::special::Special;
-use super::{split, wide};
 use crate::error::{ContainerCode, Error};
 use crate::words::words;
 
@@ -23,12 +22,16 @@ const TIME: u64 = 128;
 const KEY: usize = 24;
 
 words! {
-    /// Keys of records.
+    /// Keys of records. The first have their numbers in [`Numbers`](super::special::Numbers), in that order.
     Key {
-        Path = b"path",
-        LinkPath = b"linkpath",
         Size = b"size",
-        Charset = b"hdrcharset",
+        RealSize = b"GNU.sparse.realsize",
+        SparseSize = b"GNU.sparse.size",
+        SchilyRealSize = b"SCHILY.realsize",
+        Major = b"GNU.sparse.major",
+        Minor = b"GNU.sparse.minor",
+        Offset = b"GNU.sparse.offset",
+        Bytes = b"GNU.sparse.numbytes",
         UserId = b"uid",
         GroupId = b"gid",
         SchilyDevice = b"SCHILY.dev",
@@ -37,16 +40,12 @@ words! {
         Modified = b"mtime",
         Accessed = b"atime",
         Changed = b"ctime",
-        SchilyRealSize = b"SCHILY.realsize",
+        Path = b"path",
         SparseName = b"GNU.sparse.name",
-        RealSize = b"GNU.sparse.realsize",
-        SparseSize = b"GNU.sparse.size",
-        Major = b"GNU.sparse.major",
-        Minor = b"GNU.sparse.minor",
-        Blocks = b"GNU.sparse.numblocks",
-        Offset = b"GNU.sparse.offset",
-        Bytes = b"GNU.sparse.numbytes",
+        LinkPath = b"linkpath",
+        Charset = b"hdrcharset",
         Map = b"GNU.sparse.map",
+        Blocks = b"GNU.sparse.numblocks",
     }
 }
 
@@ -59,9 +58,14 @@ words! {
 }
 
 /// What kind of value a key has.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
-    Name,
+    /// The member's name.
+    Path,
+    /// The name of a sparse member.
+    SparseName,
+    /// A name that is only measured.
+    Link,
     Number,
     Time,
     Charset,
@@ -73,7 +77,9 @@ enum Value {
 impl Key {
     const fn value(self) -> Value {
         match self {
-            Self::Path | Self::SparseName | Self::LinkPath => Value::Name,
+            Self::Path => Value::Path,
+            Self::SparseName => Value::SparseName,
+            Self::LinkPath => Value::Link,
             Self::Modified | Self::Accessed | Self::Changed => Value::Time,
             Self::Charset => Value::Charset,
             Self::Map => Value::Map,
@@ -81,13 +87,26 @@ impl Key {
             _ => Value::Number,
         }
     }
+}
 
-    /// Whose name it gives.
+impl Value {
+    /// Whose name it is.
     const fn name(self) -> Option<From> {
         match self {
             Self::Path => Some(From::Path),
             Self::SparseName => Some(From::Sparse),
             _ => None,
+        }
+    }
+
+    /// The longest value, and what is wrong with a longer one.
+    const fn limit(self) -> (u64, ContainerCode) {
+        match self {
+            Self::Path | Self::SparseName | Self::Link => (NAME, ContainerCode::PaxNameLong),
+            Self::Time => (TIME, ContainerCode::PaxTime),
+            Self::Charset => (TIME, ContainerCode::PaxCharset),
+            Self::Number => (NUMBER, ContainerCode::PaxNumberLong),
+            Self::Map | Self::Ignored => (u64::MAX, ContainerCode::PaxLine),
         }
     }
 }
@@ -96,96 +115,100 @@ impl Key {
 enum Part {
     Length,
     Key,
-    /// This many bytes of the value are left.
-    Value(u64),
-    Newline,
+    /// The value and the line's end.
+    Value,
 }
 
 /// One block of records.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Records {
-    size: u64,
-    /// Bytes of the block that are left.
-    left: u64,
     part: Part,
+    key: Key,
+    value: Value,
+    /// Bytes of the block.
+    size: u64,
+    /// Bytes of the block so far.
+    taken: u64,
+    /// Where in the block the present line starts.
+    line: u64,
     /// Declared length of the present line.
     length: u64,
-    /// Bytes of the present line so far.
-    at: u64,
     /// Where the key starts in its line.
     prefix: u64,
-    name: [u8; KEY],
-    key: Key,
-    value: [u8; 128],
-    value_len: usize,
+    /// Bytes of the value that are kept.
+    kept: usize,
     map: CommaList,
+    name: [u8; KEY],
+    text: [u8; 128],
 }
 
 impl Records {
-    /// A block of `size` bytes.
-    pub(super) fn new(size: u64) -> Self {
-        Self {
-            size,
-            left: size,
-            part: Part::Length,
-            length: 0,
-            at: 0,
-            prefix: 0,
-            name: [0; KEY],
-            key: Key::Other,
-            value: [0; 128],
-            value_len: 0,
-            map: CommaList::default(),
-        }
+    /// Before any block; all zero bits, as the fields around it.
+    pub(super) const NONE: Self = Self {
+        part: Part::Length,
+        key: Key::NONE_YET,
+        value: Value::Path,
+        size: 0,
+        taken: 0,
+        line: 0,
+        length: 0,
+        prefix: 0,
+        kept: 0,
+        map: CommaList::NONE,
+        name: [0; KEY],
+        text: [0; 128],
+    };
+
+    /// Begins a block of `size` bytes.
+    pub(super) fn begin(&mut self, size: u64) {
+        self.size = size;
+        self.taken = 0;
+        self.begin_line();
+    }
+
+    fn begin_line(&mut self) {
+        self.line = self.taken;
+        self.length = 0;
+        self.part = Part::Length;
     }
 
     /// Bytes of the block so far.
     pub(super) const fn taken(&self) -> u64 {
-        self.size.saturating_sub(self.left)
+        self.taken
     }
 
     /// Where in the block the present line starts.
     pub(super) const fn line(&self) -> u64 {
-        self.taken().saturating_sub(self.at)
+        self.line
     }
 
     /// Takes the next bytes of the block (not more than it has left).
-    pub(super) fn feed(&mut self, mut bytes: &[u8], special: &mut Special<'_>) -> Result<(), Error> {
-        while let Some((&first, rest)) = bytes.split_first() {
-            if let Part::Value(left) = self.part {
-                let (piece, rest) = split(bytes, left);
-                self.took(wide(piece.len()));
-                self.value(piece, special)?;
-                let left = left.saturating_sub(wide(piece.len()));
-                self.part = if left == 0 { Part::Newline } else { Part::Value(left) };
-                bytes = rest;
-                continue;
-            }
-            self.took(1);
+    #[inline(never)]
+    pub(super) fn feed(&mut self, bytes: &[u8], special: &mut Special<'_>) -> Result<(), Error> {
+        for &byte in bytes {
+            self.taken = self.taken.wrapping_add(1);
+            let at = self.taken.wrapping_sub(self.line);
             match self.part {
-                Part::Length => self.length_byte(first)?,
-                Part::Key => self.key_byte(first, special)?,
-                Part::Value(_) | Part::Newline => self.newline(first, special)?,
+                Part::Length => self.length_byte(byte, at)?,
+                Part::Key => self.key_byte(byte, at, special)?,
+                Part::Value if at < self.length => self.value_byte(byte, special)?,
+                Part::Value => self.newline(byte, special)?,
             }
-            bytes = rest;
         }
         Ok(())
     }
 
     /// The block is complete.
     pub(super) fn finish(&self, special: &mut Special<'_>) -> Result<(), Error> {
-        if self.at != 0 || self.part != Part::Length {
+        if self.taken != self.line {
             return Err(refuse(ContainerCode::PaxLength));
         }
-        special.names.choose_pax(special.attributes.binary)
+        special.names.choose_pax(special.binary)
     }
 
-    fn took(&mut self, count: u64) {
-        self.left = self.left.saturating_sub(count);
-        self.at = self.at.saturating_add(count);
-    }
-
-    fn length_byte(&mut self, byte: u8) -> Result<(), Error> {
+    /// A byte of the length, the last one so far of `at` bytes of its line.
+    fn length_byte(&mut self, byte: u8, at: u64) -> Result<(), Error> {
         if let Some(digit @ 0..=9) = byte.checked_sub(b'0') {
             self.length = self.length.saturating_mul(10).saturating_add(u64::from(digit));
             return Ok(());
@@ -193,80 +216,72 @@ impl Records {
         if byte != b' ' {
             return Err(refuse(ContainerCode::PaxLength));
         }
-        let whole = self.left.saturating_add(self.at);
-        if self.length > LINE || self.length > whole {
+        let whole = self.size.wrapping_sub(self.line);
+        if self.length > LINE.min(whole) {
             return Err(refuse(ContainerCode::PaxOverlarge).numbers(self.length, whole));
         }
-        if self.length <= self.at {
+        if self.length <= at {
             return Err(refuse(ContainerCode::PaxEmptyKey));
         }
-        self.prefix = self.at;
+        self.prefix = at;
         self.part = Part::Key;
         Ok(())
     }
 
-    fn key_byte(&mut self, byte: u8, special: &mut Special<'_>) -> Result<(), Error> {
-        let equals = self.at.saturating_sub(1);
+    fn key_byte(&mut self, byte: u8, at: u64, special: &mut Special<'_>) -> Result<(), Error> {
+        let place = at.wrapping_sub(self.prefix).wrapping_sub(1);
+        let place = usize::try_from(place).unwrap_or(usize::MAX);
         if byte == b'=' {
-            return if equals == self.prefix {
-                Err(refuse(ContainerCode::PaxEmptyKey))
-            } else {
-                self.begin_value(equals, special)
+            return match place {
+                0 => Err(refuse(ContainerCode::PaxEmptyKey)),
+                len => self.begin_value(len, at, special),
             };
         }
-        if self.at >= KEY_END || self.at >= self.length {
+        if at >= KEY_END.min(self.length) {
             return Err(refuse(ContainerCode::PaxLongKey));
         }
-        let slot = usize::try_from(equals.saturating_sub(self.prefix)).ok();
-        if let Some(slot) = slot.and_then(|at| self.name.get_mut(at)) {
+        if let Some(slot) = self.name.get_mut(place) {
             *slot = byte;
         }
         Ok(())
     }
 
-    fn begin_value(&mut self, equals: u64, special: &mut Special<'_>) -> Result<(), Error> {
-        let room = self.length.checked_sub(equals.saturating_add(2));
+    /// A key of `len` bytes has ended.
+    fn begin_value(&mut self, len: usize, at: u64, special: &mut Special<'_>) -> Result<(), Error> {
+        let room = self.length.checked_sub(at.wrapping_add(1));
         let length = room.ok_or_else(|| refuse(ContainerCode::PaxLine))?;
-        let key_len = usize::try_from(equals.saturating_sub(self.prefix)).unwrap_or(usize::MAX);
-        self.key = self.name.get(..key_len).map_or(Key::Other, Key::of);
+        let known = self.name.get(..len.min(KEY)).unwrap_or(&[]);
+        self.key = if len > KEY { Key::Other } else { Key::of(known) };
         // A key of exactly `GNU.sparse`, or one below it, makes the member sparse.
-        let known = self.name.get(..key_len.min(KEY)).unwrap_or(&[]);
-        if known == b"GNU.sparse" || known.starts_with(b"GNU.sparse.") {
-            special.attributes.sparse = true;
+        if let Some(below) = known.strip_prefix(b"GNU.sparse") {
+            special.sparse |= matches!(below, [] | [b'.', ..]);
         }
-        let (limit, code) = match self.key.value() {
-            Value::Name => (NAME, ContainerCode::PaxNameLong),
-            Value::Time => (TIME, ContainerCode::PaxTime),
-            Value::Charset => (TIME, ContainerCode::PaxCharset),
-            Value::Number => (NUMBER, ContainerCode::PaxNumberLong),
-            Value::Map | Value::Ignored => (u64::MAX, ContainerCode::PaxLine),
-        };
+        self.value = self.key.value();
+        let (limit, code) = self.value.limit();
         if length > limit {
             return Err(refuse(code));
         }
-        if let Some(from) = self.key.name() {
+        if let Some(from) = self.value.name() {
             special.names.begin(from, length)?;
         }
-        self.value_len = 0;
-        self.map = CommaList::default();
-        self.part = if length == 0 { Part::Newline } else { Part::Value(length) };
+        self.kept = 0;
+        self.map = CommaList::NONE;
+        self.part = Part::Value;
         Ok(())
     }
 
-    fn value(&mut self, bytes: &[u8], special: &mut Special<'_>) -> Result<(), Error> {
-        match self.key.value() {
-            Value::Name => {
-                if let Some(from) = self.key.name() {
-                    special.names.push(from, bytes);
-                }
-            }
-            Value::Map => self.map.feed(bytes, &mut special.extents)?,
-            Value::Ignored => {}
+    fn value_byte(&mut self, byte: u8, special: &mut Special<'_>) -> Result<(), Error> {
+        if let Some(from) = self.value.name() {
+            special.names.push(from, &[byte]);
+        }
+        match self.value {
+            Value::Map => return self.map.feed(byte, &mut special.extents),
+            Value::Path | Value::SparseName | Value::Link | Value::Ignored => {}
             Value::Number | Value::Time | Value::Charset => {
-                for (slot, &byte) in self.value.iter_mut().skip(self.value_len).zip(bytes) {
+                if let Some(slot) = self.text.get_mut(self.kept) {
                     *slot = byte;
+                    self.kept = self.kept.wrapping_add(1);
                 }
-                self.value_len = self.value_len.saturating_add(bytes.len()).min(self.value.len());
             }
         }
         Ok(())
@@ -276,56 +291,45 @@ impl Records {
         if byte != b'\n' {
             return Err(refuse(ContainerCode::PaxLine));
         }
-        let value = self.value.get(..self.value_len).unwrap_or(&[]);
-        apply(self.key, value, &mut self.map, special)?;
-        (self.part, self.length, self.at) = (Part::Length, 0, 0);
-        self.name = [0; KEY];
+        self.apply(special)?;
+        self.begin_line();
         Ok(())
     }
-}
 
-/// A number that counts something: not negative, not saturated.
-fn count(value: &[u8], code: ContainerCode) -> Result<i64, Error> {
-    let number = number::text(value, 10);
-    if (0..i64::MAX).contains(&number) { Ok(number) } else { Err(refuse(code)) }
-}
-
-fn apply(key: Key, value: &[u8], map: &mut CommaList, special: &mut Special<'_>) -> Result<(), Error> {
-    let Special { attributes, sticky, extents, .. } = special;
-    let number = match key.value() {
-        Value::Number => count(value, ContainerCode::PaxNumber)?,
-        Value::Time => count(value, ContainerCode::PaxTime)?,
-        _ => 0,
-    };
-    match key {
-        Key::Size => attributes.size = Some(number),
-        Key::RealSize => attributes.realsize = Some(number),
-        Key::SparseSize => attributes.sparse_size = Some(number),
-        Key::SchilyRealSize => attributes.schily_realsize = Some(number),
-        Key::Major => sticky.major = number,
-        Key::Minor => sticky.minor = number,
-        Key::Charset => match Charset::of(value) {
-            Charset::Binary => attributes.binary = true,
-            Charset::Utf8 => attributes.binary = false,
-            Charset::Other => return Err(refuse(ContainerCode::PaxCharset)),
-        },
-        Key::Blocks => {
-            (sticky.offset, sticky.numbytes) = (-1, -1);
-            (sticky.major, sticky.minor) = (0, 0);
-        }
-        Key::Offset | Key::Bytes => {
-            let slot = if key == Key::Offset { &mut sticky.offset } else { &mut sticky.numbytes };
-            *slot = number;
-            if sticky.offset >= 0 && sticky.numbytes >= 0 {
-                extents.push(sticky.offset, sticky.numbytes)?;
-                (sticky.offset, sticky.numbytes) = (-1, -1);
+    fn apply(&mut self, special: &mut Special<'_>) -> Result<(), Error> {
+        let Special { numbers, extents, binary, .. } = special;
+        let text = self.text.get(..self.kept).unwrap_or(&[]);
+        if matches!(self.value, Value::Number | Value::Time) {
+            let number = number::text(text, 10);
+            // What counts something is not negative, and what saturated is no number.
+            if !(0..i64::MAX).contains(&number) {
+                let time = self.value == Value::Time;
+                return Err(refuse(if time { ContainerCode::PaxTime } else { ContainerCode::PaxNumber }));
+            }
+            if let Some(slot) = numbers.get_mut(self.key.place()) {
+                *slot = number;
             }
         }
-        Key::Map => {
-            map.number(extents)?;
-            (sticky.major, sticky.minor) = (0, 1);
+        let [_, _, _, _, form @ .., offset, length] = numbers;
+        match self.key {
+            Key::Charset => match Charset::of(text) {
+                Charset::Binary => *binary = true,
+                Charset::Utf8 => *binary = false,
+                Charset::Other => return Err(refuse(ContainerCode::PaxCharset)),
+            },
+            Key::Blocks => (*form, *offset, *length) = ([0, 0], -1, -1),
+            Key::Offset | Key::Bytes => {
+                if *offset >= 0 && *length >= 0 {
+                    extents.push(*offset, *length)?;
+                    (*offset, *length) = (-1, -1);
+                }
+            }
+            Key::Map => {
+                self.map.number(extents)?;
+                *form = [0, 1];
+            }
+            _ => {}
         }
-        _ => {}
+        Ok(())
     }
-    Ok(())
 }

@@ -59,7 +59,7 @@ impl<'w> Extents<'w> {
 }
 
 /// A list of decimal numbers between commas: the value of `GNU.sparse.map`.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct CommaList {
     digits: bool,
     value: i64,
@@ -67,18 +67,18 @@ pub(super) struct CommaList {
 }
 
 impl CommaList {
-    pub(super) fn feed(&mut self, bytes: &[u8], extents: &mut Extents<'_>) -> Result<(), Error> {
-        for &byte in bytes {
-            match byte {
-                b'0'..=b'9' => {
-                    self.value = append_digit(self.value, byte);
-                    self.digits = true;
-                }
-                b',' => self.number(extents)?,
-                _ => return Err(refuse(ContainerCode::SparseMap)),
+    pub(super) const NONE: Self = Self { digits: false, value: 0, first: None };
+
+    pub(super) fn feed(&mut self, byte: u8, extents: &mut Extents<'_>) -> Result<(), Error> {
+        match byte {
+            b'0'..=b'9' => {
+                self.value = append_digit(self.value, byte);
+                self.digits = true;
+                Ok(())
             }
+            b',' => self.number(extents),
+            _ => Err(refuse(ContainerCode::SparseMap)),
         }
-        Ok(())
     }
 
     /// A number ends, at a comma or with the value.
@@ -95,6 +95,7 @@ impl CommaList {
     }
 }
 
+#[inline(never)]
 fn append_digit(value: i64, byte: u8) -> i64 {
     value.saturating_mul(10).saturating_add(i64::from(byte.saturating_sub(b'0')))
 }
@@ -115,8 +116,6 @@ pub(super) struct TextMap {
     comment: bool,
     /// A byte that is no digit was seen.
     spoiled: bool,
-    /// Most bytes the present line may have.
-    room: u64,
     /// Bytes of the body that the map may still use.
     budget: u64,
     used: u64,
@@ -125,17 +124,7 @@ pub(super) struct TextMap {
 impl TextMap {
     /// A map at the start of a body of `budget` bytes.
     pub(super) fn new(budget: u64) -> Self {
-        Self {
-            left: None,
-            first: None,
-            value: 0,
-            line: 0,
-            comment: false,
-            spoiled: false,
-            room: budget.min(LINE),
-            budget,
-            used: 0,
-        }
+        Self { left: None, first: None, value: 0, line: 0, comment: false, spoiled: false, budget, used: 0 }
     }
 
     /// Bytes of the body behind the map, and the fill up to the next block that belongs to it.
@@ -150,6 +139,7 @@ impl TextMap {
     }
 
     /// Takes bytes up to the end of the map; returns how many.
+    #[inline(never)]
     pub(super) fn feed(&mut self, bytes: &[u8], extents: &mut Extents<'_>) -> Result<usize, Error> {
         let mut used = 0usize;
         for &byte in bytes {
@@ -163,7 +153,7 @@ impl TextMap {
     }
 
     fn byte(&mut self, byte: u8, extents: &mut Extents<'_>) -> Result<(), Error> {
-        if self.line >= self.room {
+        if self.line >= self.budget.min(LINE) {
             return Err(refuse(ContainerCode::SparseText));
         }
         self.line = self.line.saturating_add(1);
@@ -184,7 +174,6 @@ impl TextMap {
             return Err(refuse(ContainerCode::SparseText));
         }
         (self.line, self.value, self.comment, self.spoiled) = (0, 0, false, false);
-        self.room = self.budget.min(LINE);
         if comment { Ok(()) } else { self.number(value, extents) }
     }
 

@@ -30,44 +30,36 @@ impl SeenKinds {
     }
 }
 
-/// Numbers of one pax block.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Attributes {
-    pub(super) binary: bool,
-    pub(super) size: Option<i64>,
-    pub(super) realsize: Option<i64>,
-    pub(super) sparse_size: Option<i64>,
-    pub(super) schily_realsize: Option<i64>,
-    pub(super) sparse: bool,
-}
+/// No such number was given; no field of a header has it.
+pub(super) const ABSENT: i64 = i64::MIN;
 
-/// Sparse attributes that outlive their member: the reference reader never resets them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sticky {
-    pub(super) major: i64,
-    pub(super) minor: i64,
-    pub(super) offset: i64,
-    pub(super) numbytes: i64,
-}
+/// Numbers that pax records give, in the order of their keys. Four of the next member, or [`ABSENT`]: `size`,
+/// `GNU.sparse.realsize`, `GNU.sparse.size` and `SCHILY.realsize`. Four that outlive their member, because the reference
+/// reader never resets them: `GNU.sparse.major`, `.minor`, `.offset` and `.numbytes`.
+pub(super) type Numbers = [i64; 8];
 
 /// Everything that is gathered before a member.
 #[derive(Debug)]
 pub(super) struct Special<'w> {
+    pub(super) seen: SeenKinds,
+    /// Names are not UTF-8.
+    pub(super) binary: bool,
+    /// A key of a sparse member was seen.
+    pub(super) sparse: bool,
+    pub(super) numbers: Numbers,
     pub(super) names: Names<'w>,
     pub(super) extents: Extents<'w>,
-    pub(super) attributes: Attributes,
-    pub(super) sticky: Sticky,
-    pub(super) seen: SeenKinds,
 }
 
 impl<'w> Special<'w> {
     pub(super) fn new(names: &'w mut [u8], extents: &'w mut [super::Extent], limits: &Limits) -> Self {
         Self {
+            seen: SeenKinds::default(),
+            binary: false,
+            sparse: false,
+            numbers: [ABSENT, ABSENT, ABSENT, ABSENT, 0, 0, 0, 0],
             names: Names::new(names, limits.name_bytes),
             extents: Extents::new(extents),
-            attributes: Attributes::default(),
-            sticky: Sticky::default(),
-            seen: SeenKinds::default(),
         }
     }
 
@@ -75,7 +67,9 @@ impl<'w> Special<'w> {
     pub(super) fn clear(&mut self) {
         self.names.clear();
         self.extents.clear();
-        self.attributes = Attributes::default();
+        (self.binary, self.sparse) = (false, false);
+        let [sizes @ .., _, _, _, _] = &mut self.numbers;
+        *sizes = [ABSENT; 4];
         self.seen = SeenKinds::default();
     }
 }

@@ -8,8 +8,8 @@ use super::pax::Records;
 use super::sparse::{Extent, TextMap};
 use super::special::Special;
 use super::{BLOCK, padding, refuse, split, wide};
-use crate::container::events::{Entry, Events, Kind};
-use crate::error::{ContainerCode, Error, Held};
+use crate::container::events::{Entry, Events, Kind, remark};
+use crate::error::{ContainerCode, Error};
 use crate::limits::{Budget, Limits};
 use zerocopy::FromBytes;
 
@@ -21,70 +21,99 @@ const PAX: i64 = 1 << 30;
 const LARGEST: i64 = (1 << 60) - 1;
 
 /// What the next byte belongs to.
-#[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "there is no heap, and one value exists")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// A header block.
     Header,
-    /// Bytes to pass over; if `tolerant`, the archive may end among them.
-    Skip { left: u64, tolerant: bool },
-    /// The body of an `L` (`keep`) or `K` record.
-    Long { left: u64, keep: bool, fill: u64 },
+    /// Bytes to pass over among which the archive may end.
+    Tail,
+    /// Bytes to pass over that must be there.
+    Padding,
+    /// The body of an `L` record.
+    Long,
+    /// The body of a `K` record.
+    Passed,
     /// The body of an `x` record. The reference reads all of it before it looks, so a fault in it waits.
-    Pax { records: Records, left: u64, fill: u64, fault: Option<Held> },
+    Pax,
     /// A block that continues the sparse map of the header.
     OldMap,
     /// A sparse map at the start of the body.
-    Text { map: TextMap, shape: Shape },
+    Text,
     /// The fill behind such a map.
-    TextFill { left: u64, shape: Shape },
-    /// Content that no byte was asked for yet; `mapped` if a sparse map came before it.
-    Opened { body: Body, fill: u64, mapped: bool },
+    TextFill,
+    /// Content that no byte was asked for yet.
+    Opened,
+    /// The same, behind a sparse map.
+    Mapped,
     /// Content.
-    Body { body: Body, fill: u64 },
+    Body,
     /// Behind the end marker.
     Ended,
 }
 
-/// A tar archive, read once from the front.
+/// A tar archive, read once from the front. The short fields come first, where code reaches them with short offsets.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Tar<'w> {
     step: Step,
-    block: [u8; BLOCK],
-    /// Bytes of `block` so far.
-    have: usize,
-    /// Bytes taken so far.
-    position: u64,
     /// The first header has not been judged.
     first: bool,
     /// Only pax and ustar headers since the last pax one (container.md §10.5, hard links).
     pax_dialect: bool,
+    /// A fault of a pax record that waits for the record's end.
+    fault: Option<Error>,
+    entries: u32,
+    /// Most entries.
+    members: u32,
+    /// Bytes taken so far.
+    position: u64,
+    /// What is left of a record's body or of what is passed over.
+    left: u64,
+    /// What is passed over behind it.
+    fill: u64,
     /// Where the headers of the next member begin.
     start: Option<u64>,
-    draft: Draft,
-    special: Special<'w>,
-    entries: u32,
+    body: Body,
+    shape: Shape,
     names_left: Budget,
+    names_total: u64,
     holes: Budget,
-    limits: Limits,
+    /// Longest pax record.
+    pax_bytes: u64,
+    /// Bytes of `block` so far.
+    have: usize,
+    special: Special<'w>,
+    map: TextMap,
+    records: Records,
+    draft: Draft,
+    block: [u8; BLOCK],
 }
 
 impl<'w> Tar<'w> {
     pub(crate) fn new(names: &'w mut [u8], extents: &'w mut [Extent], limits: &Limits) -> Self {
         Self {
             step: Step::Header,
-            block: [0; BLOCK],
-            have: 0,
-            position: 0,
             first: true,
             pax_dialect: false,
-            start: None,
-            draft: Draft::EMPTY,
-            special: Special::new(names, extents, limits),
+            fault: None,
             entries: 0,
+            members: limits.members,
+            position: 0,
+            left: 0,
+            fill: 0,
+            start: None,
+            body: Body::new(0, 0),
+            shape: Shape::NONE,
             names_left: Budget::new(limits.names_total),
+            names_total: limits.names_total,
             holes: Budget::new(limits.inflated_bytes),
-            limits: *limits,
+            pax_bytes: limits.pax_bytes,
+            have: 0,
+            special: Special::new(names, extents, limits),
+            map: TextMap::new(0),
+            records: Records::NONE,
+            draft: Draft::EMPTY,
+            block: [0; BLOCK],
         }
     }
 
@@ -94,8 +123,8 @@ impl<'w> Tar<'w> {
     }
 
     /// True behind the end marker; nothing is taken then.
-    pub(crate) const fn ended(&self) -> bool {
-        matches!(self.step, Step::Ended)
+    pub(crate) fn ended(&self) -> bool {
+        self.step == Step::Ended
     }
 
     /// True once the first header was accepted.
@@ -106,136 +135,132 @@ impl<'w> Tar<'w> {
     /// Takes bytes up to the end of the archive.
     pub(crate) fn feed<E: Events>(&mut self, mut bytes: &[u8], events: &mut E) -> Result<(), Error> {
         while !bytes.is_empty() && !self.ended() {
-            let used = self.step(bytes, events).map_err(|error| self.place(error))?;
-            bytes = bytes.get(used..).unwrap_or(&[]);
+            let before = self.position;
+            let mut done = self.step(bytes, events);
+            let (_, rest) = split(bytes, self.position.wrapping_sub(before));
+            bytes = rest;
             // Not where the headers are read: what takes the content need not stand on top of that.
-            if let Step::Opened { body, fill, .. } = self.step {
-                self.body(body, fill, events).map_err(|error| self.place(error))?;
+            if done.is_ok() && matches!(self.step, Step::Opened | Step::Mapped) {
+                done = self.advance(events);
             }
+            done.map_err(|error| self.place(error))?;
         }
         Ok(())
     }
 
     /// Adds where in the archive a fault lies: the member's header for one in its content, else the byte
     /// that was read last. Errors of whoever takes the events are left alone.
+    #[inline(never)]
     fn place(&self, error: Error) -> Error {
         if !super::is_archive_fault(&error) {
             return error;
         }
-        let content = matches!(
-            self.step,
-            Step::Opened { mapped: true, .. } | Step::Body { .. } | Step::Text { .. } | Step::TextFill { .. }
-        );
+        let content = matches!(self.step, Step::Mapped | Step::Body | Step::Text | Step::TextFill);
         let offset = if content { self.draft.offset } else { self.position };
         error.offset_or(offset).element_or(self.entries)
     }
 
     /// Takes some bytes; at least one, if there is one.
-    fn step<E: Events>(&mut self, bytes: &[u8], events: &mut E) -> Result<usize, Error> {
-        match &mut self.step {
+    fn step<E: Events>(&mut self, bytes: &[u8], events: &mut E) -> Result<(), Error> {
+        match self.step {
             Step::Header | Step::OldMap => self.block(bytes, events),
-            Step::Skip { left, .. } => {
-                let (piece, _) = split(bytes, *left);
-                *left = left.saturating_sub(wide(piece.len()));
-                if *left == 0 {
-                    self.step = Step::Header;
+            Step::Text => self.text(bytes),
+            Step::Body => {
+                let used = self.body.feed(bytes, events)?;
+                if self.body.want() == 0 {
+                    self.advance(events)?;
                 }
-                Ok(self.took(piece.len()))
+                self.took(used);
+                Ok(())
             }
-            Step::Long { left, keep, fill } => {
-                let (piece, _) = split(bytes, *left);
-                *left = left.saturating_sub(wide(piece.len()));
-                if *keep {
-                    self.special.names.push(NameFrom::Long, piece);
-                }
-                if *left == 0 {
-                    let fill = *fill;
-                    self.special.names.choose_long();
-                    self.skip(fill, true);
-                }
-                Ok(self.took(piece.len()))
-            }
-            Step::Pax { .. } => self.pax_piece(bytes),
-            Step::Text { map, shape } => {
-                let used = map.feed(bytes, &mut self.special.extents)?;
-                if map.done() {
-                    let (rest, left) = map.rest()?;
-                    let shape = Shape { stored: rest, ..*shape };
-                    self.text_fill(left, shape);
-                }
-                Ok(self.took(used))
-            }
-            Step::TextFill { left, shape } => {
-                let (piece, _) = split(bytes, *left);
-                let (left, shape) = (left.saturating_sub(wide(piece.len())), *shape);
-                self.text_fill(left, shape);
-                Ok(self.took(piece.len()))
-            }
-            Step::Body { body, fill } => {
-                let used = body.feed(bytes, events)?;
-                if body.want() == 0 {
-                    let (body, fill) = (*body, *fill);
-                    self.body(body, fill, events)?;
-                }
-                Ok(self.took(used))
-            }
-            Step::Opened { .. } => Ok(0),
-            Step::Ended => Ok(bytes.len()),
+            Step::Opened | Step::Mapped | Step::Ended => Ok(()),
+            _ => self.piece(bytes),
         }
     }
 
-    /// Takes bytes of a pax record's body.
+    /// Takes bytes of what has a length, and goes on behind the last one.
     #[inline(never)]
-    fn pax_piece(&mut self, bytes: &[u8]) -> Result<usize, Error> {
-        let Step::Pax { records, left, fill, fault } = &mut self.step else { return Ok(0) };
-        let (piece, _) = split(bytes, *left);
-        *left = left.saturating_sub(wide(piece.len()));
-        let start = self.position.saturating_sub(records.taken());
-        if fault.is_none() {
-            let fed = records.feed(piece, &mut self.special);
-            *fault = fed.err().map(|error| error.offset(start.saturating_add(records.line())).into());
+    fn piece(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let (piece, _) = split(bytes, self.left);
+        self.left = self.left.wrapping_sub(wide(piece.len()));
+        match self.step {
+            Step::Long => self.special.names.push(NameFrom::Long, piece),
+            Step::Pax => self.pax_piece(piece)?,
+            _ => {}
         }
-        if *left == 0 {
-            let fill = *fill;
-            let done = fault.map_or_else(|| records.finish(&mut self.special), |fault| Err(fault.error()));
-            done.map_err(|error| error.offset_or(start))?;
-            self.skip(fill, true);
+        if self.left == 0 {
+            match self.step {
+                Step::TextFill => self.open_body(true),
+                Step::Long | Step::Passed => {
+                    self.special.names.choose_long();
+                    self.skip(self.fill, Step::Tail);
+                }
+                Step::Pax => self.skip(self.fill, Step::Tail),
+                _ => self.step = Step::Header,
+            }
         }
-        Ok(self.took(piece.len()))
+        self.took(piece.len());
+        Ok(())
     }
 
-    fn took(&mut self, count: usize) -> usize {
+    /// Takes bytes of a pax record's body, the last ones if none is left.
+    fn pax_piece(&mut self, piece: &[u8]) -> Result<(), Error> {
+        let start = self.position.saturating_sub(self.records.taken());
+        if self.fault.is_none() {
+            let fed = self.records.feed(piece, &mut self.special);
+            self.fault = fed.err().map(|error| error.offset(start.saturating_add(self.records.line())));
+        }
+        if self.left > 0 {
+            return Ok(());
+        }
+        if let Some(fault) = self.fault {
+            return Err(fault);
+        }
+        self.records.finish(&mut self.special).map_err(|error| error.offset_or(start))
+    }
+
+    fn text(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let used = self.map.feed(bytes, &mut self.special.extents)?;
+        if self.map.done() {
+            (self.shape.stored, self.left) = self.map.rest()?;
+            self.step = Step::TextFill;
+            if self.left == 0 {
+                self.open_body(true);
+            }
+        }
+        self.took(used);
+        Ok(())
+    }
+
+    fn took(&mut self, count: usize) {
         self.position = self.position.saturating_add(wide(count));
-        count
     }
 
-    fn skip(&mut self, left: u64, tolerant: bool) {
-        self.step = if left == 0 { Step::Header } else { Step::Skip { left, tolerant } };
+    /// Goes to what has `left` bytes, or to the next header if that is nothing.
+    fn skip(&mut self, left: u64, step: Step) {
+        self.left = left;
+        self.step = if left == 0 { Step::Header } else { step };
     }
 
     /// Gathers one block and acts on it. Not inlined: content streams by without this on the stack.
     #[inline(never)]
-    fn block<E: Events>(&mut self, bytes: &[u8], events: &mut E) -> Result<usize, Error> {
+    fn block<E: Events>(&mut self, bytes: &[u8], events: &mut E) -> Result<(), Error> {
         let room = self.block.get_mut(self.have..).unwrap_or(&mut []);
         let count = room.len().min(bytes.len());
-        if let (Some(room), Some(piece)) = (room.get_mut(..count), bytes.get(..count)) {
-            crate::bytes::copy(room, piece);
-        }
-        self.have = self.have.saturating_add(count);
+        crate::bytes::copy(room, bytes);
+        self.have = self.have.wrapping_add(count);
         self.took(count);
-        if self.have == BLOCK {
-            self.have = 0;
-            match self.step {
-                Step::OldMap => self.old_map(events)?,
-                _ => self.header(events)?,
-            }
+        if self.have < BLOCK {
+            return Ok(());
         }
-        Ok(count)
+        self.have = 0;
+        let known = if self.step == Step::OldMap { self.old_map()? } else { self.header()? };
+        if known { self.member(events) } else { Ok(()) }
     }
 
-    /// Acts on the block where it lies.
-    fn header<E: Events>(&mut self, events: &mut E) -> Result<(), Error> {
-        let Ok(block) = Block::ref_from_bytes(&self.block) else { return Ok(()) };
+    /// Acts on the block where it lies. True if all headers of a member were read.
+    fn header(&mut self) -> Result<bool, Error> {
+        let Ok(block) = Block::ref_from_bytes(&self.block) else { return Ok(false) };
         let offset = self.position.saturating_sub(wide(BLOCK));
         if self.first {
             if !block.plausible_first() {
@@ -246,18 +271,18 @@ impl<'w> Tar<'w> {
         let start = *self.start.get_or_insert(offset);
         if block.is_zero() {
             self.step = Step::Ended;
-            return Ok(());
+            return Ok(false);
         }
         if !block.checksum_holds() {
             return Err(refuse(ContainerCode::Checksum).offset(offset));
         }
         if matches!(block.kind, b'A' | b'g' | b'K' | b'L' | b'V' | b'X' | b'x') {
             let (kind, size) = (block.kind, block.size());
-            return self.special_header(kind, size).map_err(|error| error.offset(offset));
+            return self.special_header(kind, size).map(|()| false).map_err(|error| error.offset(offset));
         }
         self.draft.read(block, start);
         self.pax_dialect &= self.draft.dialect == Dialect::Ustar;
-        if self.draft.dialect == Dialect::Gnu { self.gnu(events) } else { self.member(events) }
+        if self.draft.dialect == Dialect::Gnu { self.gnu() } else { Ok(true) }
     }
 
     #[inline(never)]
@@ -266,171 +291,150 @@ impl<'w> Tar<'w> {
             return Err(refuse(ContainerCode::Redundant).name(&[kind]));
         }
         self.pax_dialect = matches!(kind, b'x' | b'X' | b'g' | b'A');
-        let most = match kind {
-            b'L' | b'K' | b'V' => LONG,
-            b'x' | b'X' => PAX,
-            _ => LARGEST,
+        let (most, code) = match kind {
+            b'L' | b'K' | b'V' => (LONG, ContainerCode::SpecialTooLarge),
+            b'x' | b'X' => (PAX, ContainerCode::PaxSize),
+            _ => (LARGEST, ContainerCode::SpecialTooLarge),
         };
-        let code = if most == PAX { ContainerCode::PaxSize } else { ContainerCode::SpecialTooLarge };
-        let Some(size) = u64::try_from(size).ok().filter(|_| size <= most) else {
-            return Err(refuse(code).numbers(size.unsigned_abs(), 0));
-        };
-        let fill = padding(size);
-        match kind {
+        let left = size.unsigned_abs();
+        if size < 0 || size > most {
+            return Err(refuse(code).numbers(left, 0));
+        }
+        self.fill = padding(left);
+        let step = match kind {
             b'A' => return Err(refuse(ContainerCode::SolarisAcl)),
-            b'L' | b'K' => self.long(kind == b'L', size, fill)?,
-            b'x' | b'X' => self.pax(size, fill)?,
-            _ => self.skip(size.saturating_add(fill), true),
-        }
-        Ok(())
-    }
-
-    fn long(&mut self, keep: bool, size: u64, fill: u64) -> Result<(), Error> {
-        if keep {
-            self.special.names.begin(NameFrom::Long, size)?;
-        }
-        self.step = if size == 0 { Step::Header } else { Step::Long { left: size, keep, fill } };
-        Ok(())
-    }
-
-    fn pax(&mut self, size: u64, fill: u64) -> Result<(), Error> {
-        if size > self.limits.pax_bytes {
-            return Err(refuse(ContainerCode::PaxLimit).numbers(size, self.limits.pax_bytes));
-        }
-        self.step = if size == 0 {
-            Step::Header
-        } else {
-            Step::Pax { records: Records::new(size), left: size, fill, fault: None }
+            b'L' => {
+                self.special.names.begin(NameFrom::Long, left)?;
+                Step::Long
+            }
+            b'K' => Step::Passed,
+            b'x' | b'X' if left > self.pax_bytes => {
+                return Err(refuse(ContainerCode::PaxLimit).numbers(left, self.pax_bytes));
+            }
+            b'x' | b'X' => {
+                self.records.begin(left);
+                Step::Pax
+            }
+            _ => {
+                self.skip(left.saturating_add(self.fill), Step::Tail);
+                return Ok(());
+            }
         };
+        self.skip(left, step);
         Ok(())
     }
 
-    /// A GNU header may hold a real size and the start of a sparse map.
-    fn gnu<E: Events>(&mut self, events: &mut E) -> Result<(), Error> {
+    /// A GNU header may hold a real size and the start of a sparse map. True if no more of the map comes.
+    fn gnu(&mut self) -> Result<bool, Error> {
         let raw = &self.block;
         let (real, map) = (raw.get(483..495).unwrap_or(&[]), raw.get(386..482).unwrap_or(&[]));
-        let more = raw.get(482) != Some(&0);
         if real.first() != Some(&0) {
-            self.special.attributes.realsize = Some(super::number::field(real));
+            let [_, given, ..] = &mut self.special.numbers;
+            // Any other negative number is refused as this one.
+            *given = super::number::field(real).max(-1);
         }
         if map.first() == Some(&0) {
-            return self.member(events);
+            return Ok(true);
         }
         self.special.extents.push_old(map)?;
-        self.more_map(more, events)
+        Ok(self.more_map(raw.get(482) != Some(&0)))
     }
 
-    fn old_map<E: Events>(&mut self, events: &mut E) -> Result<(), Error> {
+    fn old_map(&mut self) -> Result<bool, Error> {
         self.special.extents.push_old(self.block.get(..504).unwrap_or(&[]))?;
-        self.more_map(self.block.get(504) != Some(&0), events)
+        Ok(self.more_map(self.block.get(504) != Some(&0)))
     }
 
-    fn more_map<E: Events>(&mut self, more: bool, events: &mut E) -> Result<(), Error> {
+    const fn more_map(&mut self, more: bool) -> bool {
         if more {
             self.step = Step::OldMap;
-            return Ok(());
         }
-        self.member(events)
+        !more
     }
 
     /// All headers of a member were read.
     fn member<E: Events>(&mut self, events: &mut E) -> Result<(), Error> {
-        let Special { names, attributes, sticky, .. } = &self.special;
-        let name = names.chosen().unwrap_or(self.draft.name.as_bytes());
+        let name = self.special.names.chosen().unwrap_or(self.draft.name.as_bytes());
         let slash = name.ends_with(b"/");
-        let shape = self
-            .draft
-            .shape(attributes, sticky, self.pax_dialect, slash)
-            .map_err(|error| error.name(name))?;
-        if self.entries >= self.limits.members {
-            return Err(refuse(ContainerCode::MemberLimit).numbers(u64::from(self.limits.members), 0));
+        self.shape =
+            self.draft.shape(&self.special, self.pax_dialect, slash).map_err(|error| error.name(name))?;
+        if self.entries >= self.members {
+            return Err(refuse(ContainerCode::MemberLimit).numbers(u64::from(self.members), 0));
         }
-        let names_full = |_| refuse(ContainerCode::NamesLimit).numbers(self.limits.names_total, 0);
+        let names_full = |_| refuse(ContainerCode::NamesLimit).numbers(self.names_total, 0);
         self.names_left.take(wide(name.len())).map_err(names_full)?;
-        let (kind, size) = (shape.kind, shape.disk);
+        let (kind, size) = (self.shape.kind, self.shape.disk);
         let entry =
             Entry { index: self.entries, raw_name: name, kind, size, header_offset: self.draft.offset };
-        remarks(&entry, attributes.sparse || !self.special.extents.is_empty(), events);
+        remarks(&entry, self.special.sparse || !self.special.extents.is_empty(), events);
         events.entry(&entry)?;
-        self.content(shape);
+        if self.shape.text_map {
+            self.special.extents.clear();
+            self.map = TextMap::new(self.shape.stored);
+            self.step = Step::Text;
+        } else {
+            self.open_body(false);
+        }
         Ok(())
     }
 
-    /// Goes to the member's body.
-    fn content(&mut self, shape: Shape) {
-        if shape.text_map {
-            self.special.extents.clear();
-            self.step = Step::Text { map: TextMap::new(shape.stored), shape };
-        } else {
-            self.open_body(shape, false);
-        }
-    }
-
-    fn text_fill(&mut self, left: u64, shape: Shape) {
-        match left {
-            0 => self.open_body(shape, true),
-            _ => self.step = Step::TextFill { left, shape },
-        }
-    }
-
-    fn open_body(&mut self, shape: Shape, mapped: bool) {
-        if shape.kind == Kind::Directory {
-            self.next_member(shape.stored.saturating_add(shape.padding));
+    /// Goes to the member's content.
+    #[inline(never)]
+    fn open_body(&mut self, mapped: bool) {
+        let Shape { kind, disk, stored, padding, .. } = self.shape;
+        if kind == Kind::Directory {
+            self.next_member(stored.saturating_add(padding));
             return;
         }
-        let body = Body::new(shape.disk, shape.stored);
-        self.step = Step::Opened { body, fill: shape.padding, mapped };
+        self.body = Body::new(disk, stored);
+        self.step = if mapped { Step::Mapped } else { Step::Opened };
     }
 
     /// Goes on with the content, or behind it.
-    fn body<E: Events>(&mut self, mut body: Body, fill: u64, events: &mut E) -> Result<(), Error> {
-        if body.advance(&self.special.extents, &mut self.holes, events)? {
+    #[inline(never)]
+    fn advance<E: Events>(&mut self, events: &mut E) -> Result<(), Error> {
+        if self.body.advance(&self.special.extents, &mut self.holes, events)? {
             events.end()?;
-            self.next_member(body.unread().saturating_add(fill));
+            self.next_member(self.body.unread().saturating_add(self.shape.padding));
         } else {
-            self.step = Step::Body { body, fill };
+            self.step = Step::Body;
         }
         Ok(())
     }
 
+    #[inline(never)]
     fn next_member(&mut self, skip: u64) {
         self.entries = self.entries.saturating_add(1);
         self.special.clear();
         self.start = None;
-        self.skip(skip, false);
+        self.skip(skip, Step::Padding);
     }
 
     /// The data ends here.
     pub(crate) fn finish<E: Events>(&mut self, events: &mut E) -> Result<(), Error> {
-        let code = match &self.step {
+        let (code, missing) = match self.step {
             Step::Ended => return Ok(()),
-            Step::Header if self.first => ContainerCode::Unrecognized,
-            Step::Header if self.have > 0 => ContainerCode::CutHeader,
-            Step::Header | Step::Skip { tolerant: true, .. } if self.special.seen.announces() => {
-                ContainerCode::CutSequence
-            }
-            Step::Header | Step::Skip { tolerant: true, .. } => {
-                events.note(refuse(ContainerCode::WNoEndMarker).offset(self.position));
+            Step::Header if self.first => (ContainerCode::Unrecognized, 0),
+            Step::Header if self.have > 0 => (ContainerCode::CutHeader, 0),
+            Step::Header | Step::Tail if self.special.seen.announces() => (ContainerCode::CutSequence, 0),
+            Step::Header | Step::Tail => {
+                remark(events, || refuse(ContainerCode::WNoEndMarker).offset(self.position));
                 self.step = Step::Ended;
                 return Ok(());
             }
-            Step::Skip { left, .. } | Step::TextFill { left, .. } => {
-                return Err(self.place(refuse(ContainerCode::CutPadding).numbers(*left, 0)));
-            }
-            Step::Long { .. } | Step::Pax { .. } => ContainerCode::CutMetadata,
-            Step::OldMap => ContainerCode::SparseCut,
-            Step::Text { .. } => ContainerCode::SparseText,
-            Step::Opened { body, .. } | Step::Body { body, .. } => {
-                return Err(self.place(refuse(ContainerCode::CutData).numbers(body.want(), 0)));
-            }
+            Step::Padding | Step::TextFill => (ContainerCode::CutPadding, self.left),
+            Step::Long | Step::Passed | Step::Pax => (ContainerCode::CutMetadata, 0),
+            Step::OldMap => (ContainerCode::SparseCut, 0),
+            Step::Text => (ContainerCode::SparseText, 0),
+            Step::Opened | Step::Mapped | Step::Body => (ContainerCode::CutData, self.body.want()),
         };
-        Err(self.place(refuse(code)))
+        Err(self.place(refuse(code).numbers(missing, 0)))
     }
 }
 
 /// Things that a correct writer does not do.
 fn remarks<E: Events>(entry: &Entry<'_>, sparse: bool, events: &mut E) {
-    let mut note = |code| events.note(refuse(code).name(entry.raw_name).element(entry.index));
+    let mut note = |code| remark(events, || refuse(code).name(entry.raw_name).element(entry.index));
     if !matches!(entry.kind, Kind::File | Kind::Directory) {
         note(ContainerCode::WLink);
     }
