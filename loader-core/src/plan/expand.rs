@@ -91,6 +91,8 @@ fn expand<S: PairSink + ?Sized>(
     arch: Arch,
     sink: &mut S,
 ) -> Result<BlockTotals, Error> {
+    // Of the next run: the number of runs, modulo that of the instances.
+    let mut instance = 0u32;
     let mut totals = BlockTotals::default();
     for (index, desc) in descs.iter().enumerate() {
         let number = u64::try_from(index).unwrap_or(u64::MAX);
@@ -100,10 +102,12 @@ fn expand<S: PairSink + ?Sized>(
         totals.bytes = totals.bytes.saturating_add(sides.bytes);
         totals.approximate |= sides.approximate;
         while let Some(units) = sides.piece() {
-            let instance = totals.runs.checked_rem(u64::from(rings.max(1))).unwrap_or(0);
-            let instance = u32::try_from(instance).unwrap_or(0);
             sides.emit(units, instance, packet_limit(arch), sink)?;
             totals.runs = totals.runs.wrapping_add(1);
+            instance = instance.wrapping_add(1);
+            if instance >= rings {
+                instance = 0;
+            }
         }
     }
     Ok(totals)

@@ -6,6 +6,7 @@ use super::record::DMem;
 use crate::device::{CoreId, Device, Usage};
 use crate::error::{DeviceCode, Error, Stage, StageCode};
 use crate::lower::scratchpad::Paging;
+use core::ops::Range;
 
 /// Alignment that pages are asked for with (staging.md §22, Confirmed).
 pub const PAGE_ALIGN: u64 = 0x40_0000;
@@ -126,7 +127,7 @@ impl<'g> PageTable<'g> {
         }
         self.paging = Some(paging);
         let had = self.count(core);
-        let got = match self.grow(device, core, needed, paging) {
+        let got = match self.grow(device, core, had..needed, paging) {
             Ok(got) => got,
             Err(error) => {
                 if let Some(full) = full.filter(|_| error.is(DeviceCode::OutOfMemory)) {
@@ -146,10 +147,11 @@ impl<'g> PageTable<'g> {
         &mut self,
         device: &D,
         core: CoreId,
-        needed: u32,
+        missing: Range<u32>,
         paging: Paging,
     ) -> Result<u32, Error> {
-        for index in self.count(core)..needed {
+        let needed = missing.end;
+        for index in missing {
             match self.add(device, core, index, paging) {
                 Ok(true) => {}
                 Ok(false) => return Ok(index),

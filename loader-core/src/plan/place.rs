@@ -249,8 +249,8 @@ fn check_members<'m, P: Payload<'m>>(payload: &P, drafts: &Drafts<'_>) -> Result
     Ok(())
 }
 
-/// Every remote variable has a target with an address (staging.md §8.5). That there is one, small code leaves to S2 (E385)
-/// and S3 (L701).
+/// Every remote variable has a target with an address (staging.md §8.5). That there is one, small code leaves to S2 (E380,
+/// E385).
 #[inline(never)]
 fn check_remotes(drafts: &Drafts<'_>) -> Result<(), Error> {
     let has_address = |target: &MemRef| {
@@ -388,7 +388,7 @@ fn claim<'m, D: Device>(
     };
     let got = pages.reserve(device, sharing, needed, paging, full);
     let got = got.map_err(|error| error.subgraph(0))?;
-    let scratch = Scratch { paging, laid, sharing, pages: got };
+    let scratch = Scratch { paging, local: laid.local_offset, sharing, pages: got };
     let mut claim =
         Claim { drafts, device, request, pages: &mut *pages, arena, scratch, feeds: ArenaRef::NULL, fed: 0 };
     match claim.run(kbins) {

@@ -11,7 +11,7 @@ use crate::bytes::split_mut;
 use crate::error::{Error, Stage, StageCode};
 use crate::limits::Budget;
 use crate::lower::record::{Ap, Desc, DescFlags, RingType};
-use crate::lower::{BlockEnd, InstanceView, KbinView, QueueView};
+use crate::lower::{InstanceView, KbinView, QueueView};
 use core::cmp::Ordering;
 use zerocopy::little_endian::{U16, U32};
 
@@ -223,23 +223,26 @@ impl Counting<'_, '_> {
         let kbin = self.kbin;
         descs.iter().try_for_each(|desc| check_ends(kbin, queue, desc))?;
         let end = descs.last().and_then(|desc| kbin.block_end(desc));
-        let end = end.unwrap_or(BlockEnd { semaphore: None, event: None, remote_semaphores: &[] });
-        check_semaphores(queue, end.semaphore, end.remote_semaphores)?;
+        let (mut semaphore, mut more) = (None, false);
+        if let Some(end) = end {
+            check_semaphores(queue, end.semaphore, end.remote_semaphores)?;
+            semaphore = end.semaphore;
+            // Events and semaphores of the other core have no known register (Open).
+            more = end.event.is_some() || !end.remote_semaphores.is_empty();
+        }
         let (rings, arch) = (queue.rings(), self.rules.arch);
         let rows = arena.slice_mut::<RingRec>(self.out.rings).unwrap_or(&mut []);
         let (_, rows) = split_mut(rows, usize::try_from(self.first).unwrap_or(usize::MAX));
         let mut counter = Counter { counting: self, rows };
         let totals = expand_block(kbin, descs, rings, arch, &mut counter)?;
         let instances = u32::try_from(totals.runs.min(u64::from(rings))).unwrap_or(u32::MAX);
-        if end.semaphore.is_some() {
+        if semaphore.is_some() {
             (0..instances).try_for_each(|instance| counter.bump(instance))?;
         }
-        // Events and semaphores of the other core have no known register (Open).
-        let more = end.event.is_some() || !end.remote_semaphores.is_empty();
         // Of `section_start_desc` it is not known what goes to the first queue, where R9 has a run on each (Open).
         let section = descs.first().is_some_and(|desc| desc.flags.has(DescFlags::SECTION_START));
         let approximate = totals.approximate || more || section && rings > 1;
-        let mut flags = if end.semaphore.is_some() { BlockFlags::SEMAPHORE } else { 0 };
+        let mut flags = if semaphore.is_some() { BlockFlags::SEMAPHORE } else { 0 };
         if approximate {
             flags |= BlockFlags::APPROXIMATE;
             self.out.approximate = self.out.approximate.wrapping_add(1);
@@ -248,7 +251,7 @@ impl Counting<'_, '_> {
         (block.queue, block.instance) = (small(queue.slot), small(instance.index));
         (block.descriptors, block.instances) = (totals.descriptors.into(), instances.into());
         (block.runs, block.bytes) = (totals.runs.into(), totals.bytes.into());
-        (block.semaphore, block.flags) = (end.semaphore.unwrap_or(0).into(), flags.into());
+        (block.semaphore, block.flags) = (semaphore.unwrap_or(0).into(), flags.into());
         if let Some(last) = descs.last() {
             block.id = last.block_id;
             let main = function(kbin.function(last)).is_empty();

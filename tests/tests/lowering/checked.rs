@@ -193,3 +193,22 @@ fn what_small_code_does_not_check_again_was_refused_before() {
     let known = |code: &u16| LowerCode::ALL.iter().any(|known| known.info().id.number == *code);
     assert!(LEFT.iter().all(known));
 }
+
+/// Placing leaves the same rules to S2, where small code goes before speed: its S202, S203, S208 and S209 are the codes here,
+/// and a transfer that S403 is for has no dimensions, an empty one, or too many.
+#[test]
+fn what_placing_does_not_check_again_was_refused_before() {
+    for code in [202, 203, 204, 309, 701, 704] {
+        assert!(LEFT.contains(&code), "L{code}");
+    }
+    for dims in [0, 5] {
+        let ones = vec![1; dims];
+        let transfer = json!({
+            "from": "out", "from_off": 0, "from_sizes": ones, "from_steps": ones,
+            "to": "out", "to_off": 0, "to_sizes": [1], "to_steps": [1],
+        });
+        let queued = Package::base().target("cayman").queue("q", json!({"type": "data", "owner": "pool"}));
+        let package = queued.blocks(json!([{"id": 0, "queue": "q", "desc": [transfer]}]));
+        assert_eq!(package.refused().id().to_string(), "E375", "{dims} dimensions");
+    }
+}

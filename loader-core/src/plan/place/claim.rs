@@ -7,7 +7,7 @@ use crate::device::{CoreId, Device, Place, Usage};
 use crate::error::{DeviceCode, Error, Stage};
 use crate::layout::SMALL;
 use crate::lower::record::{Blob, Extra, MemRef};
-use crate::lower::scratchpad::{GROUP_MOST, Layout, Paging};
+use crate::lower::scratchpad::{GROUP_MOST, Paging};
 use crate::lower::{KbinView, Kbins};
 use crate::plan::block::{check_usage, take};
 use crate::plan::item::{item_mut, narrow, reserve};
@@ -28,7 +28,8 @@ fn broken() -> Error {
 /// The scratchpad of this load.
 pub(in crate::plan) struct Scratch {
     pub(in crate::plan) paging: Paging,
-    pub(super) laid: Layout,
+    /// Where the own scratchpad of each core begins.
+    pub(super) local: [u64; GROUP_MOST],
     pub(super) sharing: CoreId,
     pub(in crate::plan) pages: u32,
 }
@@ -36,7 +37,7 @@ pub(in crate::plan) struct Scratch {
 impl Scratch {
     /// Where the own scratchpad of a core begins.
     pub(in crate::plan) fn local(&self, index: u8) -> u64 {
-        self.laid.local_offset.get(usize::from(index)).copied().unwrap_or(0)
+        self.local.get(usize::from(index)).copied().unwrap_or(0)
     }
 }
 
