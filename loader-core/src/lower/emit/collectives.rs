@@ -80,7 +80,7 @@ impl<I: Input> Emit<'_, '_, I> {
                 nest.ranks = 0;
                 self.one_more(nest.group, nest.subgroup.off);
                 // Lists of ranks start on multiples of 8.
-                if !nest.pairs && self.found.used(Pool::Ranks) % 2 != 0 {
+                if !nest.pairs && !self.found.used(Pool::Ranks).is_multiple_of(2) {
                     self.part(Pool::Ranks, 1);
                 }
             }
