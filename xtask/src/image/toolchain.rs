@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Flags of every image.
-const FLAGS: [&str; 14] = [
+const FLAGS: [&str; 15] = [
     "-Zemit-stack-sizes",
     // Records are copied whole instead of field by field, which is a tenth of the code.
     "-Zmir-enable-passes=-ScalarReplacementOfAggregates",
@@ -22,6 +22,8 @@ const FLAGS: [&str; 14] = [
     // A function knows which registers the ones that it calls leave alone, and what instructions others have, too.
     "-Cllvm-args=-enable-ipra",
     "-Cllvm-args=-enable-machine-outliner=always",
+    // Blocks of a function follow each other where that saves a jump.
+    "-Cllvm-args=-apply-ext-tsp-for-size=true",
     // A panic says nothing, so nobody reads where it was.
     "-Zlocation-detail=none",
     "-Zfmt-debug=none",
@@ -30,8 +32,8 @@ const FLAGS: [&str; 14] = [
     "--cfg=sha2_backend_soft=\"compact\"",
 ];
 
-/// Flags that Debian's compiler is too old for: a structure of more than 16 bytes is copied or cleared by a call.
-const RECENT: [&str; 2] = ["-Cllvm-args=-max-store-memcpy=2", "-Cllvm-args=-max-store-memset=2"];
+/// Flags that Debian's compiler is too old for: a structure of more than one or two registers is copied or cleared by a call.
+const RECENT: [&str; 2] = ["-Cllvm-args=-max-store-memcpy=1", "-Cllvm-args=-max-store-memset=2"];
 
 /// A compiler that can build for a target.
 #[derive(Debug)]
