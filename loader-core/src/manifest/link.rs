@@ -57,7 +57,8 @@ impl<'a> Owners<'a> {
         let key = |flag: u8, word: U32| (record.flags & flag != 0).then_some(word.get());
         let form = braced(name).or_else(|| suffixed(name));
         let single = (self.graphs <= 2).then(|| self.graph.checked_sub(1).unwrap_or(1));
-        let subgraph = key(var_flag::REMOTE_GRAPH, record.c).or(form.map(|(_, subgraph)| subgraph)).or(single);
+        let subgraph =
+            key(var_flag::REMOTE_GRAPH, record.c).or(form.map(|(_, subgraph)| subgraph)).or(single);
         let subgraph = subgraph.ok_or_else(|| self.refused(ManifestCode::RemoteUnresolved, 0))?;
         let owner = self.other(subgraph)?;
         let base = form.map_or(name, |(base, _)| base);
