@@ -30,7 +30,7 @@ impl Text {
     }
 
     pub(crate) fn get<'m>(&self, tail: Tail<'m>) -> &'m [u8] {
-        tail.slice::<u8>(self.place, wide(self.len)).unwrap_or(&[])
+        tail.octets(self.place, wide(self.len)).unwrap_or(&[])
     }
 }
 

@@ -93,8 +93,8 @@ pub fn place<'m, S: Source, D: Device>(
         h_model: 1,
         params: LoadParams {
             verified: u8::from(options.policy.verify_digest),
-            contiguous: u8::from(options.policy.contiguous_scratchpad),
-            page_size: options.policy.page_size.into(),
+            contiguous: u8::from(options.policy.contiguous_scratchpad()),
+            page_size: options.policy.page_size().into(),
             ..LoadParams::default()
         },
         owned: (0, device.cores()),
