@@ -94,26 +94,16 @@ impl Engine {
 
     /// Type number, 0 to 4.
     #[must_use]
+    #[allow(clippy::as_conversions, reason = "the number of a variant")]
     pub const fn number(self) -> u32 {
-        match self {
-            Self::Pe => 0,
-            Self::Act => 1,
-            Self::Pool => 2,
-            Self::Dve => 3,
-            Self::Sp => 4,
-        }
+        self as u32
     }
 
     /// Position in [`Engine::ALL`].
     #[must_use]
+    #[allow(clippy::as_conversions, reason = "the number of a variant, from 0")]
     pub const fn index(self) -> usize {
-        match self {
-            Self::Pe => 0,
-            Self::Act => 1,
-            Self::Pool => 2,
-            Self::Dve => 3,
-            Self::Sp => 4,
-        }
+        self as usize
     }
 
     /// The engine with that type number.

@@ -85,7 +85,6 @@ enum Mode {
 #[derive(Debug)]
 pub struct Cutter<'b> {
     lexer: Lexer,
-    limits: Limits,
     member: Option<MemberId>,
     any_root: bool,
     unique_keys: bool,
@@ -106,7 +105,6 @@ impl<'b> Cutter<'b> {
     pub(crate) fn of_any(limits: &Limits, memory: Memory<'b>, any_root: bool, unique_keys: bool) -> Self {
         Self {
             lexer: Lexer::new(limits),
-            limits: *limits,
             member: None,
             any_root,
             unique_keys,
@@ -136,7 +134,7 @@ impl<'b> Cutter<'b> {
 
     /// Goes to the start of another document. Errors without a member get this one.
     pub fn restart(&mut self, member: Option<MemberId>) {
-        self.lexer = Lexer::new(&self.limits);
+        self.lexer.restart();
         self.member = member;
         self.mode = Mode::Walk;
         self.levels.clear();

@@ -89,10 +89,15 @@ impl<'a> Element<'a> {
         Mismatch { offset: self.offset, found: self.kind(), expected }
     }
 
+    /// An integer of any sign.
+    pub(crate) fn as_integer(self) -> Option<Integer> {
+        Integer::of(self.text)
+    }
+
     /// An unsigned integer, as [`Element::u64`] without the words.
     #[must_use]
     pub fn as_u64(self) -> Option<u64> {
-        Integer::of(self.text).and_then(Integer::u64)
+        self.as_integer().and_then(Integer::u64)
     }
 
     /// An unsigned integer below 2^32, as [`Element::u32`] without the words.
@@ -110,7 +115,7 @@ impl<'a> Element<'a> {
     /// An integer, as [`Element::i64`] without the words.
     #[must_use]
     pub fn as_i64(self) -> Option<i64> {
-        Integer::of(self.text).and_then(Integer::i64)
+        self.as_integer().and_then(Integer::i64)
     }
 
     /// An integer that 32 bits hold.
@@ -125,7 +130,7 @@ impl<'a> Element<'a> {
         let number = matches!(self.kind(), Kind::Number);
         let text = Some(self.text).filter(|_| number);
         let value = match crate::layout::SMALL {
-            true => text.and_then(super::float::read),
+            true => text.map(super::float::read),
             false => text.and_then(|text| crate::boundary::float(core::str::from_utf8(text).ok()?)),
         };
         value.filter(|n| n.is_finite())

@@ -99,13 +99,9 @@ impl Fault {
 }
 
 fn hex_byte(byte: u8) -> [u8; 9] {
-    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).map_or(b'?', ascii);
+    let digit = |nibble: u8| b"0123456789abcdef".get(usize::from(nibble)).copied().unwrap_or(b'?');
     let [b, y, t, e, space, zero, x] = *b"byte 0x";
     [b, y, t, e, space, zero, x, digit(byte >> 4), digit(byte & 15)]
-}
-
-fn ascii(digit: char) -> u8 {
-    u8::try_from(digit).unwrap_or(b'?')
 }
 
 /// A well-formed value that is not of the kind that was asked for.

@@ -111,6 +111,13 @@ impl Lexer {
         }
     }
 
+    /// Goes to the start of another document, with the same bounds.
+    pub(super) const fn restart(&mut self) {
+        self.state = State::Bom(0);
+        self.stack.clear();
+        (self.offset, self.escaped) = (0, false);
+    }
+
     /// Bytes consumed so far.
     #[must_use]
     pub const fn offset(&self) -> u64 {
@@ -167,15 +174,12 @@ impl Lexer {
                 self.state = State::After;
                 return Ok(Some(Event::End(Kind::Number)));
             }
-            State::Bom(0) | State::Value | State::FirstItem => Expected::Value,
-            State::Bom(_) => Expected::Bom,
-            State::FirstKey | State::NextKey => Expected::Key,
-            State::Colon => Expected::Colon,
+            State::Bom(1..) => Expected::Bom,
+            State::FirstKey => Expected::Key,
             State::Number(number) if !number.may_end() => Expected::Digit,
-            State::After | State::Number(_) if self.stack.in_object() => Expected::CommaOrBrace,
-            State::After | State::Number(_) => Expected::CommaOrBracket,
             State::KeyText(text) | State::StringText(text) => text.expected(),
             State::Word(_) => Expected::Literal,
+            _ => self.expected(),
         };
         Err(self.fault(Found::End, expected))
     }

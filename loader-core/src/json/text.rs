@@ -42,9 +42,10 @@ impl<'a> Text<'a> {
     }
 
     fn same(self, mut bytes: &[u8]) -> bool {
-        for piece in self.pieces() {
-            match bytes.strip_prefix(piece.as_bytes()) {
-                Some(rest) => bytes = rest,
+        let mut rest = self.raw;
+        while let Some(one) = Utf8::next(&mut rest) {
+            match bytes.strip_prefix(one.as_bytes()) {
+                Some(more) => bytes = more,
                 None => return false,
             }
         }
@@ -64,7 +65,9 @@ impl<'a> Text<'a> {
 
     /// The characters as bytes, one by one.
     pub fn bytes(self) -> impl Iterator<Item = u8> + 'a {
-        self.pieces().flat_map(Piece::into_bytes)
+        let mut rest = self.raw;
+        let characters = core::iter::from_fn(move || Utf8::next(&mut rest));
+        characters.flat_map(|one| one.bytes.into_iter().take(usize::from(one.len)))
     }
 
     /// Bytes of the unescaped string.
@@ -92,18 +95,12 @@ impl<'a> Text<'a> {
     /// Writes as many characters to `out` as fit, the last perhaps in part; returns the bytes of all.
     #[cfg_attr(small, inline(never))]
     pub(crate) fn write(self, out: &mut [u8]) -> usize {
-        let mut used = 0usize;
-        for piece in self.pieces() {
-            let bytes = piece.as_bytes();
-            crate::bytes::copy(out.get_mut(used..).unwrap_or(&mut []), bytes);
-            used = used.saturating_add(bytes.len());
+        let (mut used, mut rest) = (0usize, self.raw);
+        while let Some(one) = Utf8::next(&mut rest) {
+            crate::bytes::copy(out.get_mut(used..).unwrap_or(&mut []), one.as_bytes());
+            used = used.saturating_add(usize::from(one.len));
         }
         used
-    }
-
-    /// Runs of plain characters and single unescaped ones.
-    fn pieces(self) -> Pieces<'a> {
-        Pieces { rest: self.raw }
     }
 }
 
@@ -132,49 +129,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
-struct Pieces<'a> {
-    rest: &'a [u8],
-}
-
-#[derive(Clone, Copy)]
-enum Piece<'a> {
-    Plain(&'a [u8]),
-    Unescaped(Utf8),
-}
-
-impl<'a> Piece<'a> {
-    fn as_bytes(&self) -> &[u8] {
-        match self {
-            Self::Plain(bytes) => bytes,
-            Self::Unescaped(utf8) => utf8.as_bytes(),
-        }
-    }
-
-    fn into_bytes(self) -> impl Iterator<Item = u8> + 'a {
-        let (plain, utf8) = match self {
-            Self::Plain(bytes) => (bytes, Utf8::EMPTY),
-            Self::Unescaped(utf8) => ([].as_slice(), utf8),
-        };
-        plain.iter().copied().chain(utf8.bytes.into_iter().take(usize::from(utf8.len)))
-    }
-}
-
-impl<'a> Iterator for Pieces<'a> {
-    type Item = Piece<'a>;
-
-    fn next(&mut self) -> Option<Piece<'a>> {
-        if let Some((utf8, used)) = unescape_one(self.rest) {
-            self.rest = self.rest.get(used..)?;
-            return Some(Piece::Unescaped(utf8));
-        }
-        let run = self.rest.iter().position(|&byte| byte == b'\\').unwrap_or(self.rest.len());
-        let (plain, rest) = self.rest.split_at_checked(run)?;
-        self.rest = rest;
-        (!plain.is_empty()).then_some(Piece::Plain(plain))
-    }
-}
-
-/// One character in UTF-8.
+/// A character in UTF-8, or a byte of one that stands without an escape.
 #[derive(Clone, Copy)]
 pub(super) struct Utf8 {
     bytes: [u8; 4],
@@ -182,13 +137,37 @@ pub(super) struct Utf8 {
 }
 
 impl Utf8 {
-    const EMPTY: Self = Self { bytes: [0; 4], len: 0 };
+    /// Takes the escape at the front of `raw`, else a byte; `None` at the end.
+    #[cfg_attr(small, inline(never))]
+    pub(super) fn next(raw: &mut &[u8]) -> Option<Self> {
+        let (&byte, rest) = raw.split_first()?;
+        let (code, used) = match (byte, rest.first()) {
+            (b'\\', Some(b'b')) => (0x08, 2),
+            (b'\\', Some(b'f')) => (0x0C, 2),
+            (b'\\', Some(b'n')) => (0x0A, 2),
+            (b'\\', Some(b'r')) => (0x0D, 2),
+            (b'\\', Some(b't')) => (0x09, 2),
+            (b'\\', Some(b'u')) => unicode(raw)?,
+            (b'\\', Some(&other)) => (u32::from(other), 2),
+            _ => {
+                *raw = rest;
+                return Some(Self { bytes: [byte, 0, 0, 0], len: 1 });
+            }
+        };
+        *raw = raw.get(used..)?;
+        Some(Self::of(code))
+    }
 
-    fn of(character: char) -> Self {
-        let mut utf8 = Self::EMPTY;
-        let len = character.encode_utf8(&mut utf8.bytes).len();
-        utf8.len = u8::try_from(len).unwrap_or(0);
-        utf8
+    /// The character of that code, which is none of a surrogate.
+    fn of(mut code: u32) -> Self {
+        // The last byte first; with each the first one has less room, and another bit that says so.
+        let (mut bytes, mut len, mut lead, mut room) = (0u32, 1u8, 0u32, 0x80u32);
+        while code >= room {
+            bytes = (bytes | 0x80 | code & 0x3F).wrapping_shl(8);
+            code >>= 6;
+            (len, lead, room) = (len.wrapping_add(1), lead >> 1 | 0xC0, (room >> 1).min(0x20));
+        }
+        Self { bytes: (bytes | lead | code).to_le_bytes(), len }
     }
 
     pub(super) fn as_bytes(&self) -> &[u8] {
@@ -196,23 +175,7 @@ impl Utf8 {
     }
 }
 
-/// The character that the escape at the front of `raw` stands for, and the escape's length;
-/// `None` if there is no escape.
-pub(super) fn unescape_one(raw: &[u8]) -> Option<(Utf8, usize)> {
-    let (b'\\', &kind) = (raw.first()?, raw.get(1)?) else { return None };
-    let (code, used) = match kind {
-        b'b' => (0x08, 2),
-        b'f' => (0x0C, 2),
-        b'n' => (0x0A, 2),
-        b'r' => (0x0D, 2),
-        b't' => (0x09, 2),
-        b'u' => unicode(raw)?,
-        other => (u32::from(other), 2),
-    };
-    Some((Utf8::of(char::from_u32(code)?), used))
-}
-
-/// The code that a `\u` escape stands for, or two of them.
+/// The code that the `\u` escape at the front stands for, or two of them, and their length.
 fn unicode(raw: &[u8]) -> Option<(u32, usize)> {
     let first = hex(raw.get(2..6)?)?;
     if !matches!(first, 0xD800..=0xDFFF) {

@@ -6,7 +6,8 @@ use super::verdict::{Rank, Verdict};
 use crate::arena::{Arena, ArenaFull, Record, TailRef};
 use crate::container::{Member, MemberTable};
 use crate::error::{Error, Held, ManifestCode, Name, Stage, Status};
-use crate::json::{self, Element};
+use crate::json::{self, Element, Integer};
+use crate::layout::SMALL;
 use crate::limits::Limits;
 use crate::policy::Policy;
 use crate::source::MemberId;
@@ -60,10 +61,6 @@ impl<T: Copy> Slot<T> {
             *self = value.map_or(Self::Wrong, Self::Got);
         }
     }
-
-    pub(crate) const fn is_absent(&self) -> bool {
-        matches!(self, Self::Absent)
-    }
 }
 
 /// The first bytes of a string, for messages.
@@ -98,10 +95,18 @@ pub(crate) enum Number {
 /// Reads an array of numbers to slots of their size, least byte first, as many as there is room for; slots beyond the
 /// last number are 0. Tells how many numbers there are.
 #[inline(never)]
-pub(crate) fn numbers(value: Element<'_>, of: Number, mut out: &mut [u8]) -> Option<u32> {
+pub(crate) fn numbers(value: Element<'_>, of: Number, out: &mut [u8]) -> Option<u32> {
+    if SMALL {
+        // Where small code goes before speed, items are read as all values are.
+        return integers(value.as_items()?.map(Element::as_integer), of, out);
+    }
+    integers(value.as_integers()?, of, out)
+}
+
+fn integers(items: impl Iterator<Item = Option<Integer>>, of: Number, mut out: &mut [u8]) -> Option<u32> {
     let mut count = 0u32;
     out.fill(0);
-    for item in value.as_integers()? {
+    for item in items {
         let number = match of {
             Number::U32 => item?.u64().filter(|number| u32::try_from(*number).is_ok())?,
             Number::U64 => item?.u64()?,
@@ -188,6 +193,17 @@ impl<'m> Build<'_, 'm> {
         }
     }
 
+    /// Appends a text to a table, if the element is a string.
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn push_string(&mut self, table: &mut Table, element: Element<'_>) -> Result<bool, Error> {
+        let mut text = Text::EMPTY;
+        let good = self.keep_string(element, &mut text)?;
+        if good {
+            self.push(table, &text)?;
+        }
+        Ok(good)
+    }
+
     /// The member `dir` + `/` + `name`, or `name` alone where `dir` is empty.
     pub(crate) fn find(&self, dir: Text, name: Text) -> Option<Member<'m>> {
         let tail = self.arena.tail();
@@ -236,6 +252,12 @@ impl<'m> Build<'_, 'm> {
     pub(crate) fn offer(&mut self, rank: Rank, error: Error) {
         let error = self.pointed(error);
         self.verdict.offer(rank, error);
+    }
+
+    /// The same for an entry or item of a table: its number and the check that failed are part of the rank.
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn offer_item(&mut self, rank: Rank, item: u32, check: u8, error: Error) {
+        self.offer(rank.item(item, check), error.element(item));
     }
 
     /// Collects a fault that does not keep the file from being read: it is reported where another one does,
@@ -340,13 +362,6 @@ pub(crate) const fn id(number: u32) -> MemberId {
 /// [`check_of`] takes it out, so that a result stays small.
 pub(crate) fn failed(check: u8, error: Error) -> Error {
     error.element(u32::from(check))
-}
-
-/// A fault of the entry of that name, by the number of the check.
-#[cold]
-#[inline(never)]
-pub(crate) fn refused(check: u8, code: ManifestCode, name: &[u8]) -> Error {
-    failed(check, fault(code).name(name))
 }
 
 /// The number that [`failed`] left.

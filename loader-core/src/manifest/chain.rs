@@ -32,6 +32,7 @@ const KEYS: usize = crate::layout::CORE_JSON_KEYS;
 pub const BUFFER_BYTES: usize = ELEMENT + KEYS;
 
 /// A cutter for manifests with its buffers in `memory`, which has [`BUFFER_BYTES`].
+#[cfg_attr(small, inline(never))]
 pub(super) fn cutter<'b>(memory: &'b mut [u8], limits: &Limits, policy: &Policy) -> Cutter<'b> {
     let (element, keys) = memory.split_at_mut_checked(ELEMENT).unwrap_or_default();
     let most = usize::try_from(limits.element_bytes).unwrap_or(ELEMENT).min(ELEMENT);

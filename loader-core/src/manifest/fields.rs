@@ -85,6 +85,16 @@ pub(crate) trait Keys: Copy {
 
     /// The number of the key that is spelt so; beyond all where there is none.
     fn place_of(word: &[u8]) -> usize;
+
+    /// All of it, for what serves every kind of object.
+    const SPEC: &'static Spec = &Spec { rows: Self::ROWS, name: Self::name, place_of: Self::place_of };
+}
+
+/// The keys of one kind of object, as a value.
+pub(crate) struct Spec {
+    rows: &'static [Row],
+    name: fn(usize) -> &'static [u8],
+    place_of: fn(&[u8]) -> usize,
 }
 
 /// Declares the keys of an object: `Variant = b"key": Type => field` of the record where it is named.
@@ -196,14 +206,12 @@ impl Said {
 
     /// Takes the value of a key that was not met before; strings are for [`Said::keep`].
     #[cfg_attr(small, inline(never))]
-    fn take(&mut self, row: Row, key: usize, value: Element<'_>) {
-        if self.met & bit(key) != 0 {
-            return;
-        }
+    fn take(&mut self, spec: &Spec, key: usize, value: Element<'_>) {
+        let Some(row) = spec.rows.get(key).filter(|_| self.met & bit(key) == 0) else { return };
         let read = match row.value {
-            Type::U8 => value.as_u8().map(u64::from),
-            Type::U32 => value.as_u32().map(u64::from),
-            Type::U64 => value.as_u64(),
+            Type::U8 => unsigned(value, u8::MAX.into()),
+            Type::U32 => unsigned(value, u32::MAX.into()),
+            Type::U64 => unsigned(value, u64::MAX),
             Type::I32 => value.as_i32().map(|n| u64::from(n.cast_unsigned())),
             Type::F64 => value.as_f64().map(f64::to_bits),
             Type::Flag => value.as_flag().map(u64::from),
@@ -223,40 +231,43 @@ impl Said {
     #[cfg_attr(small, inline(never))]
     fn keep(
         &mut self,
-        row: Row,
+        spec: &Spec,
         key: usize,
         build: &mut Build<'_, '_>,
         value: Element<'_>,
     ) -> Result<(), Error> {
-        if matches!(row.value, Type::Text) && self.met & bit(key) == 0 {
+        let text = spec.rows.get(key).is_some_and(|row| matches!(row.value, Type::Text));
+        if text && self.met & bit(key) == 0 {
             let mut text = Text::EMPTY;
             let good = build.keep_string(value, &mut text)?;
             self.put(key, if good { Read::Got(u64_of(text)) } else { Read::Wrong });
         }
-        self.take(row, key, value);
+        self.take(spec, key, value);
         Ok(())
     }
 
     /// Takes all keys of an object; what is wrong is the object itself or the value of a key.
     #[cfg_attr(small, inline(never))]
-    fn object<'e>(
+    fn object(
         &mut self,
-        rows: &[Row],
-        place_of: fn(&[u8]) -> usize,
-        object: Element<'e>,
+        spec: &Spec,
+        object: Element<'_>,
         own: &mut dyn FnMut(Element<'_>) -> Option<u64>,
-    ) -> Option<(Option<usize>, Element<'e>)> {
-        let Some(fields) = object.as_fields() else { return Some((None, object)) };
+    ) -> Option<Wrong> {
+        let wrong = |key, at: Element<'_>| Some(Wrong { key, found: at.kind(), offset: at.offset() });
+        let Some(fields) = object.as_fields() else { return wrong(&[], object) };
         for (text, value) in fields {
             let mut plain = [0u8; LONGEST];
-            let key = text.plain().or_else(|| text.unescape(&mut plain)).map_or(MOST, place_of);
-            let Some(row) = rows.get(key).filter(|_| self.met & bit(key) == 0) else { continue };
-            self.take(*row, key, value);
+            let key = text.plain().or_else(|| text.unescape(&mut plain)).map_or(MOST, spec.place_of);
+            if key >= spec.rows.len() || self.met & bit(key) != 0 {
+                continue;
+            }
+            self.take(spec, key, value);
             if self.met & bit(key) == 0 {
                 self.put(key, Read::or_wrong(own(value)));
             }
             if self.wrong & bit(key) != 0 {
-                return Some((Some(key), value));
+                return wrong((spec.name)(key), value);
             }
         }
         None
@@ -267,10 +278,16 @@ impl Said {
         self.values.get(key).copied().filter(|_| good & bit(key) != 0)
     }
 
+    /// The value, 0 where there is none.
+    #[cfg_attr(small, inline(never))]
+    fn number(&self, key: usize) -> u64 {
+        self.get(key).unwrap_or(0)
+    }
+
     /// Puts the values into the record that the rows are made for; what was not met leaves it as it is.
     #[inline(never)]
-    fn place(&self, rows: &[Row], record: &mut [u8]) {
-        for (key, row) in rows.iter().enumerate() {
+    fn place(&self, spec: &Spec, record: &mut [u8]) {
+        for (key, row) in spec.rows.iter().enumerate() {
             let width = match row.value {
                 Type::U8 | Type::Flag | Type::Word(_) => 1,
                 Type::U32 | Type::I32 => 4,
@@ -289,6 +306,11 @@ fn first<K: Keys>(bits: u32, from: K, to: K) -> Option<&'static [u8]> {
     let upto = |key: usize| bit(key).wrapping_sub(1);
     let found = bits & (upto(to.number()) | bit(to.number())) & !upto(from.number());
     (found != 0).then(|| K::name(usize::try_from(found.trailing_zeros()).unwrap_or(usize::MAX)))
+}
+
+/// An unsigned number up to that one.
+fn unsigned(value: Element<'_>, most: u64) -> Option<u64> {
+    value.as_u64().filter(|number| *number <= most)
 }
 
 fn read_word(words: Words, value: Element<'_>) -> Read {
@@ -326,17 +348,12 @@ impl<K: Keys> Fields<K> {
         key: K,
         value: Element<'_>,
     ) -> Result<(), Error> {
-        match K::ROWS.get(key.number()) {
-            Some(row) => self.said.keep(*row, key.number(), build, value),
-            None => Ok(()),
-        }
+        self.said.keep(K::SPEC, key.number(), build, value)
     }
 
     /// The same for objects without strings that are kept.
     pub(crate) fn read(&mut self, key: K, value: Element<'_>) {
-        if let Some(row) = K::ROWS.get(key.number()) {
-            self.said.take(*row, key.number(), value);
-        }
+        self.said.take(K::SPEC, key.number(), value);
     }
 
     /// Enters what the object's own reader read, the first time.
@@ -383,14 +400,19 @@ impl<K: Keys> Fields<K> {
         self.said.get(key.number())
     }
 
-    /// The same for keys of 32 bits, and 0 where there is none.
+    /// The same, and 0 where there is none.
+    pub(crate) fn number(&self, key: K) -> u64 {
+        self.said.number(key.number())
+    }
+
+    /// The same for keys of 32 bits.
     pub(crate) fn u32(&self, key: K) -> u32 {
-        self.get(key).and_then(|value| u32::try_from(value).ok()).unwrap_or(0)
+        u32::try_from(self.number(key)).unwrap_or(0)
     }
 
     /// The same for a string.
     pub(crate) fn text(&self, key: K) -> Text {
-        zerocopy::transmute!(self.get(key).unwrap_or(0).to_le_bytes())
+        zerocopy::transmute!(self.number(key).to_le_bytes())
     }
 
     pub(crate) fn has(&self, key: K) -> bool {
@@ -412,7 +434,7 @@ impl<K: Keys> Fields<K> {
 
     /// True if the flag is there and set.
     pub(crate) fn is_set(&self, key: K) -> bool {
-        self.get(key) == Some(1)
+        self.number(key) == 1
     }
 
     /// The first of these keys, which follow each other, whose value is of the wrong type or not known.
@@ -431,16 +453,12 @@ impl<K: Keys> Fields<K> {
         object: Element<'_>,
         own: &mut dyn FnMut(Element<'_>) -> Option<u64>,
     ) -> Option<Wrong> {
-        self.said.object(K::ROWS, K::place_of, object, own).map(|(key, at)| Wrong {
-            key: key.map_or(&[], K::name),
-            found: at.kind(),
-            offset: at.offset(),
-        })
+        self.said.object(K::SPEC, object, own)
     }
 
     /// See [`Said::place`].
     pub(crate) fn place<R: IntoBytes + FromBytes>(&self, record: &mut R) {
-        self.said.place(K::ROWS, record.as_mut_bytes());
+        self.said.place(K::SPEC, record.as_mut_bytes());
     }
 }
 

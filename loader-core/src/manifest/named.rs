@@ -14,12 +14,12 @@ use crate::source::{MemberId, Payload};
 use zerocopy::FromZeros;
 use zerocopy::little_endian::{U32, U64};
 
-/// Enters the members that one hop reads.
-type List = fn(&mut Build<'_, '_>, &mut Wants, u16) -> Result<(), Error>;
+/// Enters the members of one subgraph that one hop reads.
+type List = fn(&mut Build<'_, '_>, &mut Wants, u16, &DefRecord) -> Result<(), Error>;
 
 /// What is read after the KELF, hop by hop: every `def.json` (§6), what the definitions name (§11, §13, §15), and
 /// rosters of another name.
-const HOPS: [List; 3] = [list_definitions, list_files, list_rosters];
+const HOPS: [List; 3] = [definition, files, roster];
 
 /// Hops 3 and 4.
 #[inline(never)]
@@ -32,7 +32,9 @@ pub(super) fn read<'m, P: Payload<'m>>(
     for list in HOPS {
         let mark = build.arena.mark();
         let mut wants = Wants::default();
-        list(build, &mut wants, graphs)?;
+        for graph in 0..graphs {
+            list_graph(build, &mut wants, graph, list)?;
+        }
         wants.sort(build);
         wants::read(payload, build, cutter, wants)?;
         build.arena.release_head(mark);
@@ -40,34 +42,35 @@ pub(super) fn read<'m, P: Payload<'m>>(
     Ok(())
 }
 
-/// Not inlined, as the other lists: a definition's record is large, and is gone when the reading begins.
+/// Not inlined: a definition's record is large, and is gone when the reading begins.
 #[inline(never)]
-fn list_definitions(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u16) -> Result<(), Error> {
-    for graph in 0..graphs {
-        let member = build.def(graph.into()).ok_or_else(|| broken("a definition"))?.member.get();
-        if member != NONE {
-            wants.push(build, graph, kind::DEFINITION, member, 0)?;
-        }
-    }
-    Ok(())
+fn list_graph(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, list: List) -> Result<(), Error> {
+    let mut copy = DefRecord::new_zeroed();
+    copy.clone_from(build.def(graph.into()).ok_or_else(|| broken("a definition"))?);
+    list(build, wants, graph, &copy)
 }
 
-#[inline(never)]
-fn list_files(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u16) -> Result<(), Error> {
-    for graph in 0..graphs {
-        let mut copy = DefRecord::new_zeroed();
-        copy.clone_from(build.def(graph.into()).ok_or_else(|| broken("a definition"))?);
-        let def = &copy;
-        build.subgraph = u8::try_from(graph).ok();
-        if build.verdict.settled_before(Rank::new(graph, Section::Document)) {
-            break;
-        }
-        build.member = Some(MemberId(def.member.get()));
-        constants(build, wants, graph, def)?;
-        ucode(build, wants, graph, def)?;
-        engines(build, wants, graph, def)?;
+fn definition(
+    build: &mut Build<'_, '_>,
+    wants: &mut Wants,
+    graph: u16,
+    def: &DefRecord,
+) -> Result<(), Error> {
+    match def.member.get() {
+        NONE => Ok(()),
+        member => wants.push(build, graph, kind::DEFINITION, member, 0),
     }
-    Ok(())
+}
+
+fn files(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefRecord) -> Result<(), Error> {
+    if build.verdict.settled_before(Rank::new(graph, Section::Document)) {
+        return Ok(());
+    }
+    build.subgraph = u8::try_from(graph).ok();
+    build.member = Some(MemberId(def.member.get()));
+    constants(build, wants, graph, def)?;
+    ucode(build, wants, graph, def)?;
+    engines(build, wants, graph, def)
 }
 
 /// Raw constants get their window now, `.npy` ones when their header was read.
@@ -126,7 +129,7 @@ fn engines(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefRe
         }
         let member = build.find_number(dir, record.file);
         if member == NONE {
-            let section = Section::Engine(engine);
+            let section = Section::of(engine);
             let error = build.missing(ManifestCode::EngineMissing, dir, record.file);
             build.offer(Rank::new(graph, section), error);
             continue;
@@ -144,19 +147,15 @@ fn engines(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefRe
 /// files, before it is known whether `act_info` says so.
 const ROSTER: &[u8] = b"act_info.json";
 
-#[inline(never)]
-fn list_rosters(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u16) -> Result<(), Error> {
-    for graph in 0..graphs {
-        let def = build.def(graph.into()).ok_or_else(|| broken("a definition"))?;
-        let dir = def.dir();
-        let name = def.engines.get(Engine::Act.index()).map_or(Text::EMPTY, |act| act.act_info);
-        let usual = build.bytes(name) == ROSTER;
-        let member = build.find_number(dir, name);
-        if name.len.get() > 0 && !usual && member != NONE {
-            wants.push(build, graph, kind::ACT_INFO, member, 0)?;
+fn roster(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefRecord) -> Result<(), Error> {
+    let name = def.engines.get(Engine::Act.index()).map_or(Text::EMPTY, |act| act.act_info);
+    let usual = build.bytes(name) == ROSTER;
+    match build.find_number(def.dir(), name) {
+        member if name.len.get() > 0 && !usual && member != NONE => {
+            wants.push(build, graph, kind::ACT_INFO, member, 0)
         }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn set_member(build: &mut Build<'_, '_>, graph: u16, engine: Engine, member: u32) -> Result<(), Error> {

@@ -18,7 +18,18 @@ pub(crate) fn by_name<T: Named>(
     table: &Table,
     place: &mut TailRef,
 ) -> Result<(), Error> {
-    let mut order = |tail: Tail<'_>, a, b| table.name::<T>(tail, a).cmp(table.name::<T>(tail, b));
+    by_name_of(build, table, size_of::<T>(), place)
+}
+
+/// The same for records of `size` bytes: one copy for all types.
+#[cfg_attr(small, inline(never))]
+fn by_name_of(
+    build: &mut Build<'_, '_>,
+    table: &Table,
+    size: usize,
+    place: &mut TailRef,
+) -> Result<(), Error> {
+    let mut order = |tail: Tail<'_>, a, b| table.name_of(tail, a, size).cmp(table.name_of(tail, b, size));
     sorted_indices(build.arena, table.len(), &mut order, place).map_err(full)
 }
 

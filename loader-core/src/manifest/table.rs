@@ -33,15 +33,14 @@ const _: () = assert!(size_of::<Table>() == 32);
 pub(crate) trait Named: Record {}
 
 /// Where record `index` lies: chunk number, records in that chunk, position in it.
-fn locate(index: u32) -> Option<(usize, u32, u32)> {
-    let pairs = index.checked_div(FIRST.checked_mul(2)?)?.checked_add(1)?.ilog2();
-    let size = FIRST.checked_shl(pairs)?;
-    let before = FIRST.checked_mul(2)?.checked_mul(1u32.checked_shl(pairs)?.checked_sub(1)?)?;
-    let within = index.checked_sub(before)?;
+fn locate(index: u32) -> (usize, u32, u32) {
+    // At most 2^28, so `pairs` is at most 28 and all of this fits.
+    let pairs = (index / (2 * FIRST)).wrapping_add(1).ilog2();
+    let size = FIRST.wrapping_shl(pairs);
+    let within = index.wrapping_sub(size.wrapping_sub(FIRST).wrapping_mul(2));
     let second = within >= size;
-    let chunk = pairs.checked_mul(2)?.checked_add(u32::from(second))?;
-    let at = if second { within.checked_sub(size)? } else { within };
-    Some((usize::try_from(chunk).ok()?, size, at))
+    let chunk = pairs.wrapping_mul(2).wrapping_add(u32::from(second));
+    (wide(chunk), size, if second { within.wrapping_sub(size) } else { within })
 }
 
 fn wide(n: u32) -> usize {
@@ -68,7 +67,7 @@ impl Table {
     pub(crate) fn append(&mut self, arena: &mut Arena<'_>, record: &[u8]) -> Result<u32, ArenaFull> {
         let full = ArenaFull { needed: usize::MAX, available: arena.available() };
         let index = self.len();
-        let (chunk, size, _) = locate(index).ok_or(full)?;
+        let (chunk, size, _) = locate(index);
         if self.chunk(arena.tail(), chunk).is_null() {
             if chunk >= NEAR && self.far.is_null() {
                 self.far = arena.alloc_tail::<TailRef>(FAR)?;
@@ -86,7 +85,7 @@ impl Table {
     #[cfg_attr(small, inline(never))]
     #[cfg_attr(not(small), inline(always))]
     fn place(&self, tail: Tail<'_>, index: u32, record: usize) -> TailRef {
-        let Some((chunk, _, at)) = locate(index) else { return TailRef::NULL };
+        let (chunk, _, at) = locate(index);
         let size = u32::try_from(record).unwrap_or(u32::MAX);
         let start = self.chunk(tail, chunk).0.get();
         TailRef(U32::new(start.saturating_sub(size.saturating_mul(at))))
@@ -113,7 +112,7 @@ impl Table {
     }
 
     #[cfg_attr(small, inline(never))]
-    fn name_of<'m>(&self, tail: Tail<'m>, index: u32, record: usize) -> &'m [u8] {
+    pub(super) fn name_of<'m>(&self, tail: Tail<'m>, index: u32, record: usize) -> &'m [u8] {
         let name = self.find(tail, index, record).and_then(|bytes| Text::ref_from_prefix(bytes).ok());
         name.map_or(&[], |(name, _)| name.get(tail))
     }

@@ -13,7 +13,7 @@ use crate::layout::SMALL;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank(u64);
 
-/// The sections of a definition in dispatch order, then the engines, then what needs all subgraphs.
+/// The sections of a definition in dispatch order, then the engines in theirs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
     Document,
@@ -27,35 +27,27 @@ pub(crate) enum Section {
     Streams,
     Dma,
     Fp8,
-    Engine(Engine),
+    Pe,
+    Act,
+    Pool,
+    Dve,
+    Sp,
 }
 
 impl Section {
-    #[inline(always)]
-    const fn number(self) -> u32 {
-        match self {
-            Self::Document => 0,
-            Self::Variables => 1,
-            Self::Queues => 2,
-            Self::ReplicaGroups => 3,
-            Self::Pairs => 4,
-            Self::DefaultLibrary => 5,
-            Self::Ucode => 6,
-            Self::Carveouts => 7,
-            Self::Streams => 8,
-            Self::Dma => 9,
-            Self::Fp8 => 10,
-            Self::Engine(engine) => engine.number().wrapping_add(11),
-        }
+    /// The section of an engine.
+    pub(crate) fn of(engine: Engine) -> Self {
+        const ALL: [Section; 5] = [Section::Pe, Section::Act, Section::Pool, Section::Dve, Section::Sp];
+        ALL.get(engine.index()).copied().unwrap_or(Self::Sp)
     }
 }
 
 #[allow(clippy::as_conversions, reason = "to a wider type, while compiling where it can be")]
 impl Rank {
     /// The start of a section. A file has at most 256 graphs.
-    #[inline(always)]
+    #[cfg_attr(small, inline(never))]
     pub(crate) const fn new(graph: u16, section: Section) -> Self {
-        Self((graph as u64).wrapping_shl(56) | (section.number() as u64).wrapping_shl(48))
+        Self((graph as u64).wrapping_shl(56) | (section as u64).wrapping_shl(48))
     }
 
     pub(crate) const fn step(self, step: u8) -> Self {

@@ -59,7 +59,7 @@ impl Want {
             (kind::UCODE, _) => Rank::new(graph, Section::Ucode),
             (kind::NPY, _) => Rank::new(graph, Section::Variables).item(self.item.get(), 11),
             (_, BlockSource::Definition) => Rank::new(graph, Section::Dma),
-            (_, BlockSource::Engine(engine)) => Rank::new(graph, Section::Engine(engine)),
+            (_, BlockSource::Engine(engine)) => Rank::new(graph, Section::of(engine)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The key memory: a stack of unescaped keys, each after its length in two bytes.
 
 use super::path::Level;
-use crate::json::text::unescape_one;
+use crate::json::text::Utf8;
 use core::ops::Range;
 
 const PREFIX: usize = 2;
@@ -113,19 +113,14 @@ impl<'b> Keys<'b> {
 
 /// Replaces the escapes in a validated string by their characters; returns the new length.
 fn unescape_in_place(text: &mut [u8]) -> usize {
-    let Some(first) = text.iter().position(|&byte| byte == b'\\') else { return text.len() };
-    let (mut from, mut to) = (first, first);
-    while let Some(&byte) = text.get(from) {
-        let one = unescape_one(text.get(from..).unwrap_or(&[]));
-        let step = one.map_or(1, |(_, used)| used);
-        let plain = [byte];
-        let bytes = one.as_ref().map_or(plain.as_slice(), |(utf8, _)| utf8.as_bytes());
-        let end = to.saturating_add(bytes.len());
-        if let Some(slot) = text.get_mut(to..end) {
-            crate::bytes::copy(slot, bytes);
-        }
-        to = end;
-        from = from.saturating_add(step);
+    let (mut left, mut to) = (text.len(), 0usize);
+    loop {
+        let from = text.len().saturating_sub(left);
+        let mut rest = text.get(from..).unwrap_or(&[]);
+        let Some(one) = Utf8::next(&mut rest) else { return to };
+        left = rest.len();
+        let bytes = one.as_bytes();
+        crate::bytes::copy(text.get_mut(to..).unwrap_or(&mut []), bytes);
+        to = to.saturating_add(bytes.len());
     }
-    to
 }

@@ -3,12 +3,11 @@
 extern crate std;
 use super::read;
 use std::format;
-use std::string::String;
 
 /// The core library's reader is the judge.
 fn same(text: &str) {
     let expected: f64 = text.parse().unwrap();
-    assert_eq!(read(text.as_bytes()).map(f64::to_bits), Some(expected.to_bits()), "{text}");
+    assert_eq!(read(text.as_bytes()).to_bits(), expected.to_bits(), "{text}");
 }
 
 #[test]
@@ -82,13 +81,4 @@ fn doubles_come_back() {
             }
         }
     }
-}
-
-#[test]
-fn what_is_no_number_is_none() {
-    for text in ["", "-", ".", "e5", "1e", "1e+", "1x", "1e5x", "1.2.3", "+1", "inf", "NaN"] {
-        assert_eq!(read(text.as_bytes()), None, "{text}");
-    }
-    let empty = String::new();
-    assert_eq!(read(empty.as_bytes()), None);
 }

@@ -19,6 +19,10 @@ impl Stack {
         Self { bits: [0; WORDS], depth: 0, most, in_object: false }
     }
 
+    pub(super) const fn clear(&mut self) {
+        (self.depth, self.in_object) = (0, false);
+    }
+
     pub(super) const fn depth(&self) -> u16 {
         self.depth
     }

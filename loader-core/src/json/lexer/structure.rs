@@ -123,15 +123,15 @@ impl Lexer {
         Ok(true)
     }
 
-    /// What the present state between values waits for.
+    /// What the present state, between values or at the end of one, waits for.
     pub(super) fn expected(&self) -> Expected {
         match self.state {
             State::FirstKey => Expected::KeyOrEnd,
             State::NextKey => Expected::Key,
             State::Colon => Expected::Colon,
             State::After if self.depth() == 0 => Expected::Nothing,
-            State::After if self.stack.in_object() => Expected::CommaOrBrace,
-            State::After => Expected::CommaOrBracket,
+            State::After | State::Number(_) if self.stack.in_object() => Expected::CommaOrBrace,
+            State::After | State::Number(_) => Expected::CommaOrBracket,
             _ => Expected::Value,
         }
     }

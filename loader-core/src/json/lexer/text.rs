@@ -109,6 +109,10 @@ fn escape(byte: u8) -> Moved {
     }
 }
 
+/// The upper six bits of the halves of a pair: 0xD800 to 0xDBFF, 0xDC00 to 0xDFFF.
+const HIGH: u16 = 0xD800 >> 10;
+const LOW: u16 = 0xDC00 >> 10;
+
 fn hex(byte: u8, left: u8, value: u16, low: bool) -> Moved {
     let Some(digit) = hex_digit(byte) else {
         return Err((Found::Byte(byte), Expected::HexDigit));
@@ -117,16 +121,17 @@ fn hex(byte: u8, left: u8, value: u16, low: bool) -> Moved {
     if left > 1 {
         return Ok(Text::Hex { left: left.saturating_sub(1), value, low });
     }
-    match (value, low) {
-        (0xDC00..=0xDFFF, true) => Ok(Text::Plain),
+    match (value >> 10, low) {
+        (LOW, true) => Ok(Text::Plain),
         (_, true) => Err((Found::LoneSurrogate, Expected::LowSurrogate)),
-        (0xD800..=0xDBFF, false) => Ok(Text::PairSlash),
-        (0xDC00..=0xDFFF, false) => Err((Found::LoneSurrogate, Expected::Pair)),
+        (HIGH, false) => Ok(Text::PairSlash),
+        (LOW, false) => Err((Found::LoneSurrogate, Expected::Pair)),
         _ => Ok(Text::Plain),
     }
 }
 
 /// The value of a hex digit.
+#[cfg_attr(small, inline(never))]
 pub(in crate::json) fn hex_digit(byte: u8) -> Option<u16> {
     let digit = char::from(byte).to_digit(16)?;
     u16::try_from(digit).ok()

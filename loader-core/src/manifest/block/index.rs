@@ -65,7 +65,7 @@ impl Indexer {
         match self.source {
             BlockSource::Definition => Rank::new(self.graph, Section::Dma).step(1),
             BlockSource::Engine(engine) => {
-                let section = Section::Engine(engine);
+                let section = Section::of(engine);
                 Rank::new(self.graph, section).step(1)
             }
         }

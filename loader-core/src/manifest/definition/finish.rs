@@ -6,13 +6,15 @@ use super::super::record::{
     DefRecord, InstanceRecord, QueueRecord, Text, TotalsRecord, VarRecord, def_flag, nth, queue_flag,
 };
 use super::super::sort::{by_dense_id, by_name, index, sorted_indices};
+use super::super::table::Table;
 use super::super::verdict::{Rank, Section};
 use super::Definition;
 use super::queues::{SETS_MAX, dge_limit};
 use super::reader::DefReader;
 use crate::arch::Arch;
-use crate::arena::Tail;
+use crate::arena::{Tail, TailRef};
 use crate::error::{Error, ManifestCode};
+use crate::layout::SMALL;
 use crate::sort::sort;
 use zerocopy::little_endian::{U32, U64};
 
@@ -33,12 +35,13 @@ fn variables(reader: &mut DefReader, build: &mut Build<'_, '_>) -> Result<(), Er
     }
     let (count, vars) = (def.vars.len(), def.vars);
     let id = |tail: Tail<'_>, at| vars.get::<VarRecord>(tail, at).map(|record| record.var_id.get());
-    if !by_dense_id(build.arena, count, id, &mut def.by_id).map_err(full)? {
+    // Where small code goes before speed, what is dense is sorted as well.
+    if SMALL || !by_dense_id(build.arena, count, id, &mut def.by_id).map_err(full)? {
         let mut order = |tail: Tail<'_>, a, b| id(tail, a).cmp(&id(tail, b));
         sorted_indices(build.arena, count, &mut order, &mut def.by_id).map_err(full)?;
     }
     by_name::<VarRecord>(build, &vars, &mut def.by_name)?;
-    names_once(build, def, rank);
+    names_once(build, &def.vars, size_of::<VarRecord>(), def.by_name, rank);
     ids_dense(build, def, rank);
     if def.num_outputs.get() == 0 {
         no_outputs(build, def, rank.step(2));
@@ -52,19 +55,17 @@ fn no_outputs(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
     build.offer(rank, error);
 }
 
-/// E122: a name twice in `var`.
-fn names_once(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
-    let count = def.vars.len();
-    let mut last = None;
-    for at in 0..count {
+/// E122: a name twice in `var` or `dma_queue`, whose records have `size` bytes.
+fn names_once(build: &mut Build<'_, '_>, table: &Table, size: usize, order: TailRef, rank: Rank) {
+    for at in 1..table.len() {
         let tail = build.arena.tail();
-        let Some(place) = index(tail, def.by_name, count, at) else { continue };
-        let name = def.vars.name::<VarRecord>(tail, place);
-        if last.is_some_and(|last| def.vars.name::<VarRecord>(tail, last) == name) {
-            let error = fault(ManifestCode::JsonDuplicateKey).name(name).element(place);
-            build.offer(rank.item(place, 0), error);
+        let place = |at| index(tail, order, table.len(), at);
+        let (Some(before), Some(place)) = (place(at.wrapping_sub(1)), place(at)) else { continue };
+        let name = table.name_of(tail, place, size);
+        if table.name_of(tail, before, size) == name {
+            let error = fault(ManifestCode::JsonDuplicateKey).name(name);
+            build.offer_item(rank, place, 0, error);
         }
-        last = Some(place);
     }
 }
 
@@ -76,14 +77,13 @@ fn ids_dense(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
         let tail = build.arena.tail();
         let Some(place) = index(tail, def.by_id, count, at) else { continue };
         let Some(record) = def.vars.get::<VarRecord>(tail, place) else { continue };
-        let var_id = record.var_id.get();
-        if last == Some(var_id) {
-            let error = fault(ManifestCode::VarIdTwice).name(record.name.get(tail)).element(place);
-            build.offer(rank.item(place, 12), error.numbers(u64::from(var_id), 0));
-        } else {
+        let id = record.var_id.get();
+        if last.replace(id) != Some(id) {
             distinct = distinct.wrapping_add(1);
+            continue;
         }
-        last = Some(var_id);
+        let error = fault(ManifestCode::VarIdTwice).name(record.name.get(tail));
+        build.offer_item(rank, place, 12, error.numbers(u64::from(id), 0));
     }
     let max = last.unwrap_or(0);
     if count > 0 && max.checked_add(1) != Some(distinct) {
@@ -100,7 +100,7 @@ fn references(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
     for at in 0..def.vars.len() {
         let view = Definition::new(build.arena.tail(), def);
         if let Some(error) = referred(view, at) {
-            build.offer(rank.item(at, 0), error.element(at));
+            build.offer_item(rank, at, 0, error);
         }
     }
 }
@@ -108,35 +108,32 @@ fn references(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
 /// What is wrong with the ids that a variable names.
 fn referred(view: Definition<'_>, at: u32) -> Option<Error> {
     let record = view.var_record(at)?;
-    let name = record.name.get(view.tail);
-    let missing = |id: u32| {
-        let numbers = (u64::from(id), u64::from(view.var_count()));
-        Some(fault(ManifestCode::VarReference).name(name).numbers(numbers.0, numbers.1))
+    let fault = |code| fault(code).name(record.name.get(view.tail));
+    let class = VarClass::from_code(record.class)?;
+    let pointer = class == VarClass::Pointer;
+    let named = match class {
+        VarClass::List | VarClass::DgeTable => record.c.get(),
+        VarClass::Pointer => 1,
+        _ => 0,
     };
-    match VarClass::from_code(record.class) {
-        Some(VarClass::List | VarClass::DgeTable) => {
-            for nth in 0..record.c.get() {
-                let place = record.d.get().checked_add(nth)?;
-                let id = view.record.lists.get::<U32>(view.tail, place)?.get();
-                if view.var_index(id).is_none() {
-                    return missing(id);
-                }
-            }
-            None
+    for nth in 0..named {
+        let place = record.d.get().checked_add(nth)?;
+        let id = if pointer { record.c } else { *view.record.lists.get::<U32>(view.tail, place)? }.get();
+        let Some(target) = view.var_index(id) else {
+            return Some(
+                fault(ManifestCode::VarReference).numbers(u64::from(id), u64::from(view.var_count())),
+            );
+        };
+        // A pointer to itself, or to a pointer. So no chain of them exists, and no cycle.
+        if pointer && id == record.var_id.get() {
+            return Some(fault(ManifestCode::PointerSelf));
         }
-        Some(VarClass::Pointer) => {
-            let id = record.c.get();
-            let Some(target) = view.var_index(id) else { return missing(id) };
-            // A pointer to itself, or to a pointer. So no chain of them exists, and no cycle.
-            if id == record.var_id.get() {
-                return Some(fault(ManifestCode::PointerSelf).name(name));
-            }
-            let target = view.var_record(target)?;
-            let chain = VarClass::from_code(target.class) == Some(VarClass::Pointer);
-            chain.then(|| fault(ManifestCode::PointerChain).name(name).name2(target.name.get(view.tail)))
+        let target = view.var_record(target)?;
+        if pointer && target.class == record.class {
+            return Some(fault(ManifestCode::PointerChain).name2(target.name.get(view.tail)));
         }
-        _ => None,
     }
+    None
 }
 
 fn queues(reader: &mut DefReader, build: &mut Build<'_, '_>) -> Result<(), Error> {
@@ -217,21 +214,30 @@ fn fill_instances(slots: &mut [InstanceRecord], tail: Tail<'_>, def: &DefRecord)
 
 /// E122, E336 (the second one), E338, and unique embedding semaphores.
 fn queue_checks(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
+    names_once(build, &def.queues, size_of::<QueueRecord>(), def.queues_by_name, rank);
     let (mut act_loads, mut dge) = (0u32, 0u32);
     for at in 0..def.queues.len() {
         let tail = build.arena.tail();
-        let Some(record) = def.queues.get::<QueueRecord>(tail, at) else { continue };
-        let name = record.name.get(tail);
-        if let Some((check, error)) = repeated(tail, def, record, at) {
-            build.offer(rank.item(at, check), error.element(at));
+        let queue = |at| def.queues.get::<QueueRecord>(tail, at);
+        let Some(record) = queue(at) else { continue };
+        let error = |code| fault(code).name(record.name.get(tail));
+        let same = |other: &QueueRecord| {
+            let both = record.flags & other.flags & queue_flag::EMBEDDING != 0;
+            both && record.embedding_semaphore == other.embedding_semaphore
+        };
+        if (0..at).filter_map(queue).any(same) {
+            let error = error(ManifestCode::QueueTable).name2(b"embedding_update");
+            build.offer_item(rank, at, 7, error);
             continue;
         }
-        let act_load = Role::ALL.get(usize::from(record.role)) == Some(&Role::ActLoad);
-        act_loads = act_loads.wrapping_add(u32::from(act_load));
         dge = dge.wrapping_add(u32::from(record.flags & queue_flag::DGE != 0));
-        if act_load && act_loads > 1 {
-            let error = fault(ManifestCode::QueueActLoad).name(name).element(at);
-            build.offer(rank.item(at, 6), error.numbers(u64::from(record.num_queues.get()), 1));
+        if Role::ALL.get(usize::from(record.role)) != Some(&Role::ActLoad) {
+            continue;
+        }
+        act_loads = act_loads.wrapping_add(1);
+        if act_loads > 1 {
+            let error = error(ManifestCode::QueueActLoad).numbers(u64::from(record.num_queues.get()), 1);
+            build.offer_item(rank, at, 6, error);
         }
     }
     let most = dge_limit(Arch::from_number(def.arch.get()));
@@ -240,28 +246,13 @@ fn queue_checks(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
     }
 }
 
-/// A name or an embedding semaphore that a queue set before has too, with the number of the check.
-fn repeated(tail: Tail<'_>, def: &DefRecord, record: &QueueRecord, at: u32) -> Option<(u8, Error)> {
-    let name = record.name.get(tail);
-    let mut semaphore = false;
-    for other in 0..at {
-        let Some(other) = def.queues.get::<QueueRecord>(tail, other) else { continue };
-        if other.name.get(tail) == name {
-            return Some((0, fault(ManifestCode::JsonDuplicateKey).name(name)));
-        }
-        let both = record.flags & other.flags & queue_flag::EMBEDDING != 0;
-        semaphore |= both && record.embedding_semaphore == other.embedding_semaphore;
-    }
-    semaphore.then(|| (7, fault(ManifestCode::QueueTable).name(name).name2(b"embedding_update")))
-}
-
 /// E339: a name of `queue_instances` that another instance has. Neither a block nor a trigger could tell them apart.
 fn instance_checks(build: &mut Build<'_, '_>, def: &DefRecord, rank: Rank) {
     let tail = build.arena.tail();
     let Some(at) = named_twice(tail, def) else { return };
     let name = def.queues.name::<QueueRecord>(tail, at);
-    let error = fault(ManifestCode::QueueTable).name(name).name2(b"queue_instances").element(at);
-    build.offer(rank.item(at, 7), error);
+    let error = fault(ManifestCode::QueueTable).name(name).name2(b"queue_instances");
+    build.offer_item(rank, at, 7, error);
 }
 
 /// The queue set with `queue_instances` one of which has the name of another instance.
@@ -292,9 +283,7 @@ fn carveouts(reader: &DefReader, build: &mut Build<'_, '_>) {
 
 /// The value given, also 0; 1 if none is (R13).
 fn streams(reader: &mut DefReader, build: &mut Build<'_, '_>) {
-    let [top, cc] = reader.streams;
-    let given = if top.is_absent() { cc } else { top };
-    match given {
+    match reader.streams {
         Slot::Absent => reader.def.num_streams = U64::new(1),
         Slot::Got(streams) => reader.def.num_streams = U64::new(streams),
         Slot::Wrong => {

@@ -1,11 +1,10 @@
 //! One `dma_queue` entry: its keys as they come, then the checks of manifests.md §8.3.
 
-use super::super::build::{Build, Number, check_of, failed, fault, numbers, refused, short};
+use super::super::build::{Build, Number, failed, fault, numbers, short};
 use super::super::class::Role;
 use super::super::fields::Type::{Flag, Own, U32 as Unsigned, Word};
 use super::super::fields::{Fields, Read, Words, fields};
-use super::super::record::{DefRecord, QueueRecord, Text, queue_flag};
-use super::super::verdict::{Rank, Section};
+use super::super::record::{DefRecord, QueueRecord, queue_flag};
 use crate::arch::Arch;
 use crate::error::{Error, ManifestCode};
 use crate::json::{Element, Kind, Want};
@@ -53,28 +52,29 @@ pub(super) struct QueueDraft {
     key: Key,
     semaphores: [U32; 32],
     /// Scratch of `dynamic_dma` (R12): offset and size.
-    scratch: Option<[U32; 2]>,
+    scratch: [U32; 2],
+    dynamic: bool,
     instance_count: u32,
-    offset: u64,
 }
 
-/// A check that failed, with its row in §8.3 (see [`failed`]).
-type Failed = Error;
+/// A check that failed, with its row in §8.3 (see [`failed`]); it says nothing of the entry's name.
+pub(super) type Failed = Error;
 
 impl QueueDraft {
     pub(super) const NEW: Self = Self {
         said: Fields::NONE,
         key: Key::NONE_YET,
         semaphores: [U32::ZERO; 32],
-        scratch: None,
+        scratch: [U32::ZERO; 2],
+        dynamic: false,
         instance_count: 0,
-        offset: 0,
     };
 
-    pub(super) fn begin(&mut self, offset: u64) {
+    pub(super) const fn begin(&mut self) {
         self.said.begin();
-        (self.scratch, self.instance_count, self.offset) = (None, 0, offset);
-        self.semaphores.zero();
+        (self.dynamic, self.instance_count) = (false, 0);
+        self.scratch = [U32::ZERO; 2];
+        self.semaphores = [U32::ZERO; 32];
     }
 
     pub(super) fn value(&mut self, def: &DefRecord, key: &[u8], kind: Kind) -> Want {
@@ -93,13 +93,11 @@ impl QueueDraft {
         def: &mut DefRecord,
         item: Element<'_>,
     ) -> Result<(), Error> {
-        let mut name = Text::EMPTY;
-        if !build.keep_string(item, &mut name)? {
-            self.said.spoil(Key::QueueInstances);
-            return Ok(());
+        match build.push_string(&mut def.instance_names, item)? {
+            true => self.instance_count = self.instance_count.saturating_add(1),
+            false => self.said.spoil(Key::QueueInstances),
         }
-        self.instance_count = self.instance_count.saturating_add(1);
-        build.push(&mut def.instance_names, &name)
+        Ok(())
     }
 
     pub(super) fn taken(&mut self, build: &mut Build<'_, '_>, value: Element<'_>) -> Result<(), Error> {
@@ -133,34 +131,28 @@ impl QueueDraft {
         if offset.is_none() && size.is_none() {
             return Some(true);
         }
-        self.scratch = Some([U32::new(offset?.as_u32()?), U32::new(size?.as_u32()?)]);
+        self.scratch = [U32::new(offset?.as_u32()?), U32::new(size?.as_u32()?)];
+        self.dynamic = true;
         Some(true)
     }
 
-    /// The entry is complete. `ordinal` is its position in the file.
+    /// The entry is complete: checks it and keeps it, or says what is wrong with it.
     pub(super) fn end(
         &mut self,
         build: &mut Build<'_, '_>,
         def: &mut DefRecord,
-        graph: u16,
-        ordinal: u32,
         name: &[u8],
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Failed>, Error> {
         let mut record = QueueRecord::new_zeroed();
-        match self.check(name, &mut record) {
-            Ok(()) if def.queues.len() < SETS_MAX => {
-                build.keep(name, &mut record.name)?;
-                build.push(&mut def.queues, &record)
-            }
-            // One too many is refused after the table; see `finish`.
-            Ok(()) => Ok(()),
-            Err(error) => {
-                let row = check_of(&error);
-                let rank = Rank::new(graph, Section::Queues).item(ordinal, row);
-                build.offer(rank, error.offset(self.offset).element(ordinal));
-                Ok(())
-            }
+        if let Err(error) = self.check(name, &mut record) {
+            return Ok(Some(error));
         }
+        // One too many is refused after the table; see `finish`.
+        if def.queues.len() < SETS_MAX {
+            build.keep(name, &mut record.name)?;
+            build.push(&mut def.queues, &record)?;
+        }
+        Ok(None)
     }
 
     fn check(&self, name: &[u8], record: &mut QueueRecord) -> Result<(), Failed> {
@@ -168,9 +160,9 @@ impl QueueDraft {
         record.owner = u8::MAX;
         record.num_queues = U32::new(if said.is_absent(Key::NumQueues) { 1 } else { 0 });
         said.place(record);
-        let role = self.role(name)?;
+        let role = self.role()?;
         if said.is_wrong(Key::Owner) || said.is_unknown(Key::Owner) {
-            let error = fault(ManifestCode::QueueOwner).name(name);
+            let error = fault(ManifestCode::QueueOwner);
             let unknown = said.is_unknown(Key::Owner);
             return Err(failed(2, if unknown { error.name2(short(said.shown(Key::Owner))) } else { error }));
         }
@@ -180,49 +172,49 @@ impl QueueDraft {
             return Err(failed(3, error.numbers(u64::from(queues), u64::from(QUEUES_MAX))));
         }
         if let Some(kind) = role.without_instances().filter(|_| !said.is_absent(Key::QueueInstances)) {
-            return Err(refused(4, ManifestCode::QueueInstances, name).name2(kind.as_bytes()));
+            return Err(failed(4, fault(ManifestCode::QueueInstances)).name2(kind.as_bytes()));
         }
-        self.semaphores(name, record)?;
+        self.semaphores(record)?;
         if role == Role::ActLoad && queues != 1 {
-            return Err(refused(6, ManifestCode::QueueActLoad, name).numbers(u64::from(queues), 1));
+            return Err(failed(6, fault(ManifestCode::QueueActLoad)).numbers(u64::from(queues), 1));
         }
         if let Some(key) = said.first_bad(Key::QueueInstances, Key::FabricPath) {
-            return Err(malformed(7, name, key));
+            return Err(malformed(7, key));
         }
         if role == Role::EmbeddingUpdate && said.is_absent(Key::EmbeddingUpdateSyncSemaphore) {
-            return Err(malformed(7, name, Key::EmbeddingUpdateSyncSemaphore.word()));
+            return Err(malformed(7, Key::EmbeddingUpdateSyncSemaphore.word()));
         }
         self.rest(record);
         Ok(())
     }
 
-    fn role(&self, name: &[u8]) -> Result<Role, Failed> {
+    fn role(&self) -> Result<Role, Failed> {
         let word = self.said.get(Key::Type).and_then(|word| usize::try_from(word).ok());
         if let Some(role) = word.and_then(|word| Role::ALL.get(word)) {
             return Ok(*role);
         }
         if self.said.is_unknown(Key::Type) {
-            return Err(refused(1, ManifestCode::QueueRole, name).name2(short(self.said.shown(Key::Type))));
+            return Err(failed(1, fault(ManifestCode::QueueRole)).name2(short(self.said.shown(Key::Type))));
         }
-        Err(refused(0, ManifestCode::QueueType, name))
+        Err(failed(0, fault(ManifestCode::QueueType)))
     }
 
     /// `semaphore_set`, else the one `semaphore`.
-    fn semaphores(&self, name: &[u8], record: &mut QueueRecord) -> Result<(), Failed> {
+    fn semaphores(&self, record: &mut QueueRecord) -> Result<(), Failed> {
         let said = &self.said;
         if said.is_wrong(Key::SemaphoreSet) {
-            return Err(malformed(5, name, Key::SemaphoreSet.word()));
+            return Err(malformed(5, Key::SemaphoreSet.word()));
         }
         record.semaphores = self.semaphores;
         if !said.is_absent(Key::SemaphoreSet) {
             let count = said.u32(Key::SemaphoreSet);
             record.semaphore_count = U32::new(count);
             if count > SEMAPHORES_MAX {
-                return Err(refused(5, ManifestCode::QueueSemaphores, name)
+                return Err(failed(5, fault(ManifestCode::QueueSemaphores))
                     .numbers(u64::from(count), u64::from(SEMAPHORES_MAX)));
             }
         } else if said.is_wrong(Key::Semaphore) {
-            return Err(malformed(5, name, Key::Semaphore.word()));
+            return Err(malformed(5, Key::Semaphore.word()));
         } else if said.has(Key::Semaphore) {
             let [first, ..] = &mut record.semaphores;
             *first = U32::new(said.u32(Key::Semaphore));
@@ -239,16 +231,16 @@ impl QueueDraft {
         record.flags = flag(said.is_set(Key::Pinned), queue_flag::PINNED)
             | flag(said.is_set(Key::Dge), queue_flag::DGE)
             | flag(said.is_set(Key::IndirectMemcpy), queue_flag::INDIRECT)
-            | flag(self.scratch.is_some(), queue_flag::DYNAMIC)
+            | flag(self.dynamic, queue_flag::DYNAMIC)
             | flag(said.has(Key::EmbeddingUpdateSyncSemaphore), queue_flag::EMBEDDING)
             | flag(named, queue_flag::INSTANCES);
-        [record.scratch_offset, record.scratch_size] = self.scratch.unwrap_or([U32::ZERO; 2]);
+        [record.scratch_offset, record.scratch_size] = self.scratch;
         record.instances = U32::new(if named { self.instance_count } else { 1 });
         record.first_name = U32::new(said.u32(Key::QueueInstances));
     }
 }
 
 /// Names the key; the long one by its first 16 bytes, which is what there is room for.
-fn malformed(row: u8, name: &[u8], key: &[u8]) -> Failed {
-    refused(row, ManifestCode::QueueTable, name).name2(short(key))
+fn malformed(row: u8, key: &[u8]) -> Failed {
+    failed(row, fault(ManifestCode::QueueTable)).name2(short(key))
 }

@@ -10,8 +10,10 @@ use zerocopy::little_endian::U32;
 const LEVELS: usize = 3;
 
 /// State of one of the two keys.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct RanksDraft {
+    /// The counts and ranks so far.
+    pub(super) table: Table,
     /// Where the counts of the open arrays stand.
     open: [u32; LEVELS],
     pub(super) bad: bool,
@@ -20,21 +22,21 @@ pub(super) struct RanksDraft {
 }
 
 impl RanksDraft {
-    pub(super) fn begin(&mut self, pairs: bool) {
-        *self = Self { pairs, ..Self::default() };
+    pub(super) const fn new(pairs: bool) -> Self {
+        Self { table: Table::EMPTY, open: [0; LEVELS], bad: false, pairs }
     }
 
     /// A value with `level` arrays around it begins.
     pub(super) fn value(
         &mut self,
         build: &mut Build<'_, '_>,
-        table: &mut Table,
         level: usize,
         kind: Kind,
     ) -> Result<Want, Error> {
         match (kind, self.open.get_mut(level)) {
             (Kind::Array, Some(slot)) => {
-                *slot = self::push(build, table, 0)?;
+                *slot = self.table.len();
+                self.push(build, 0)?;
                 Ok(Want::Enter)
             }
             (Kind::Number, None) => Ok(Want::Take),
@@ -46,42 +48,34 @@ impl RanksDraft {
     }
 
     /// A rank.
-    pub(super) fn rank(
-        &mut self,
-        build: &mut Build<'_, '_>,
-        table: &mut Table,
-        value: Element<'_>,
-    ) -> Result<(), Error> {
+    pub(super) fn rank(&mut self, build: &mut Build<'_, '_>, value: Element<'_>) -> Result<(), Error> {
         let Some(rank) = value.as_u32() else {
             self.bad = true;
             return Ok(());
         };
-        push(build, table, rank).map(drop)
+        self.push(build, rank)
     }
 
     /// An array with `level` arrays around it ended.
     pub(super) fn leave(
         &mut self,
         build: &mut Build<'_, '_>,
-        table: &Table,
         level: usize,
         values: u32,
     ) -> Result<(), Error> {
         let at = self.open.get(level).copied().ok_or_else(|| broken("an array of ranks"))?;
-        if let Some(count) = table.get_mut::<U32>(build.arena, at) {
+        if let Some(count) = self.table.get_mut::<U32>(build.arena, at) {
             count.set(values);
         }
         let innermost = level.saturating_add(1) == LEVELS;
         self.bad |= self.pairs && innermost && values != 2;
         Ok(())
     }
-}
 
-fn push(build: &mut Build<'_, '_>, table: &mut Table, word: u32) -> Result<u32, Error> {
-    if table.len() >= build.limits.collective_elements {
-        return Err(beyond(b"groups and ranks", build.limits.collective_elements));
+    fn push(&mut self, build: &mut Build<'_, '_>, word: u32) -> Result<(), Error> {
+        if self.table.len() >= build.limits.collective_elements {
+            return Err(beyond(b"groups and ranks", build.limits.collective_elements));
+        }
+        build.push(&mut self.table, &U32::new(word))
     }
-    let at = table.len();
-    build.push(table, &U32::new(word))?;
-    Ok(at)
 }

@@ -57,7 +57,7 @@ pub(crate) fn function(
 
 fields! {
     /// Keys of a library (manifests.md §11.2).
-    Key for LibraryRecord {
+    pub(super) Key for LibraryRecord {
         Library = b"library": Kept => name,
         UlibToUcodeVersion = b"ulib_to_ucode_version": Kept => version,
         Opcode = b"opcode": I32 => opcode,
@@ -135,8 +135,7 @@ impl LibraryReader {
         let ordinal = path.index(self.depth.saturating_sub(1)).unwrap_or(0);
         let mut record = LibraryRecord::new_zeroed();
         if let Err(error) = self.check(build, def, &mut record) {
-            let rank = Rank::new(self.graph, Section::Ucode).step(1).item(ordinal, 0);
-            build.offer(rank, error.element(ordinal));
+            build.offer_item(Rank::new(self.graph, Section::Ucode).step(1), ordinal, 0, error);
             return Ok(());
         }
         if ordinal >= LIBRARIES_MAX {
@@ -153,35 +152,33 @@ impl LibraryReader {
         }
         let tail = build.arena.tail();
         let name = record.name.get(tail);
-        let refused = |code: ManifestCode| fault(code).name(name);
-        if !said.has(Key::UlibToUcodeVersion) {
-            return Err(refused(ManifestCode::UcodeVersion));
-        }
-        if version_major(record.version.get(tail)) != Some(UCODE_MAJOR) {
-            return Err(refused(ManifestCode::UcodeMismatch).numbers(0, u64::from(UCODE_MAJOR)));
-        }
-        let malformed = |key: Key| Err(refused(ManifestCode::UcodeMalformed).name2(key.word()));
         let (cpu, cpus) = (said.u32(Key::CpuId), record.total_cpus.get());
-        let number = |code, number: u32| Err(refused(code).numbers(u64::from(number), 0));
-        match () {
-            () if !said.has(Key::Opcode) => return malformed(Key::Opcode),
-            () if said.is_wrong(Key::CpuId) => return malformed(Key::CpuId),
-            () if cpu != 0 => return number(ManifestCode::UcodeCpu, cpu),
-            () if said.is_wrong(Key::TotalCpus) => return malformed(Key::TotalCpus),
-            () if !matches!(cpus, 0 | 1 | 8) => return number(ManifestCode::UcodeCpus, cpus),
-            () if said.is_wrong(Key::Functions) => return Err(refused(ManifestCode::UcodeFunction)),
-            () => {}
-        }
-        for at in 0..def.libraries.len() {
-            if def.libraries.name::<LibraryRecord>(tail, at) == name {
-                return Err(refused(ManifestCode::UcodeTwice));
-            }
-        }
+        let version = version_major(record.version.get(tail));
+        let twice = |at| def.libraries.name::<LibraryRecord>(tail, at) == name;
+        // The code, a number for it, and the key that is at fault if the code names one.
+        let (code, number, key) = match () {
+            () if !said.has(Key::UlibToUcodeVersion) => (ManifestCode::UcodeVersion, 0, Key::Other),
+            () if version != Some(UCODE_MAJOR) => (ManifestCode::UcodeMismatch, 0, Key::Other),
+            () if !said.has(Key::Opcode) => (ManifestCode::UcodeMalformed, 0, Key::Opcode),
+            () if said.is_wrong(Key::CpuId) => (ManifestCode::UcodeMalformed, 0, Key::CpuId),
+            () if cpu != 0 => (ManifestCode::UcodeCpu, cpu, Key::Other),
+            () if said.is_wrong(Key::TotalCpus) => (ManifestCode::UcodeMalformed, 0, Key::TotalCpus),
+            () if !matches!(cpus, 0 | 1 | 8) => (ManifestCode::UcodeCpus, cpus, Key::Other),
+            () if said.is_wrong(Key::Functions) => (ManifestCode::UcodeFunction, 0, Key::Other),
+            () if (0..def.libraries.len()).any(twice) => (ManifestCode::UcodeTwice, 0, Key::Other),
+            () => return self.keep(build, def, record),
+        };
+        let due = if code == ManifestCode::UcodeMismatch { UCODE_MAJOR } else { 0 };
+        Err(fault(code).name(name).name2(key.word()).numbers(u64::from(number), u64::from(due)))
+    }
+
+    /// Where the library lies, and what it has.
+    fn keep(&self, build: &Build<'_, '_>, def: &DefRecord, record: &mut LibraryRecord) -> Result<(), Error> {
         record.member = U32::new(number_of(build.find(def.dir(), record.name)));
         if record.member.get() == NONE {
             return Err(build.missing(ManifestCode::UcodeLibrary, def.dir(), record.name));
         }
-        record.first_function = U32::new(said.u32(Key::Functions));
+        record.first_function = U32::new(self.said.u32(Key::Functions));
         record.functions = U32::new(self.functions);
         Ok(())
     }
@@ -189,13 +186,13 @@ impl LibraryReader {
 
 /// `X` of `X.Y.Z.W`; `None` if it is no such version.
 fn version_major(text: &[u8]) -> Option<u32> {
-    let mut parts = text.split(|&byte| byte == b'.');
-    let major = decimal(parts.next()?)?;
-    let rest = parts.by_ref().take(4).try_fold(0u32, |count, part| {
-        decimal(part)?;
-        count.checked_add(1)
-    });
-    (rest == Some(3)).then_some(major)
+    let (mut major, mut parts) = (None, 0u32);
+    for part in text.split(|&byte| byte == b'.') {
+        let number = decimal(part)?;
+        major.get_or_insert(number);
+        parts = parts.saturating_add(1);
+    }
+    major.filter(|_| parts == 4)
 }
 
 /// The member that `ucode_lib` names: an array of libraries.

@@ -1,13 +1,10 @@
 //! One `var` entry: its keys as they come, then the checks in the spec's order (manifests.md §7.4).
 
-use super::super::build::{
-    Build, Number, beyond, broken, check_of, failed, fault, number, numbers, refused, short,
-};
+use super::super::build::{Build, Number, beyond, broken, failed, fault, number, numbers, short};
 use super::super::class::{Backing, VarClass};
 use super::super::fields::Type::{I32, Own, Text as Kept, U32 as Unsigned, U64 as Long, Word};
 use super::super::fields::{Fields, Read, Words, fields};
 use super::super::record::{DefRecord, VarRecord, var_flag};
-use super::super::verdict::{Rank, Section};
 use crate::error::{Error, ManifestCode};
 use crate::json::{Element, Kind, Want};
 use zerocopy::little_endian::{U32, U64};
@@ -53,25 +50,21 @@ pub(super) struct VarDraft {
     key: Key,
     dims: [U64; SHAPE_MAX],
     list_len: u32,
-    offset_in_file: u64,
 }
 
-/// A check that failed, with its row in §7.4 (see [`failed`]).
-type Failed = Error;
+/// Row of §7.4 where the refusal names a member.
+pub(super) const MEMBER: u8 = 8;
+
+/// A check that failed, with its row in §7.4 (see [`failed`]); it says nothing of the entry's name.
+pub(super) type Failed = Error;
 
 impl VarDraft {
-    pub(super) const NEW: Self = Self {
-        said: Fields::NONE,
-        key: Key::NONE_YET,
-        dims: [U64::ZERO; SHAPE_MAX],
-        list_len: 0,
-        offset_in_file: 0,
-    };
+    pub(super) const NEW: Self =
+        Self { said: Fields::NONE, key: Key::NONE_YET, dims: [U64::ZERO; SHAPE_MAX], list_len: 0 };
 
-    pub(super) const fn begin(&mut self, offset: u64) {
+    pub(super) const fn begin(&mut self) {
         self.said.begin();
         self.list_len = 0;
-        self.offset_in_file = offset;
     }
 
     /// What to do with the value of a key.
@@ -115,6 +108,12 @@ impl VarDraft {
                 let rank = numbers(value, Number::U64, self.dims.as_mut_bytes());
                 self.said.put(key, Read::or_wrong(rank.map(u64::from)));
             }
+            Key::Prefix if self.said.is_absent(key) => {
+                self.said.take(build, key, value)?;
+                if super::super::record::wide(self.said.text(key).len) > PREFIX_MAX {
+                    self.said.spoil(key);
+                }
+            }
             // A name may stand in place of the id; a second name must be the same.
             Key::RemoteVarId if value.kind() == Kind::String => self.owner_name(build, value)?,
             Key::RemoteName => self.owner_name(build, value)?,
@@ -131,24 +130,17 @@ impl VarDraft {
         self.said.take(build, Key::RemoteName, value)
     }
 
-    /// The entry is complete: checks it and keeps it. `ordinal` is its position in the file.
+    /// The entry is complete: checks it and keeps it, or says what is wrong with it.
     pub(super) fn end(
         &mut self,
         build: &mut Build<'_, '_>,
         def: &mut DefRecord,
-        graph: u16,
-        ordinal: u32,
         name: &[u8],
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Failed>, Error> {
         let mut record = VarRecord::new_zeroed();
-        match self.check(build, def, name, &mut record) {
-            Ok(class) => self.keep(build, def, name, class, &mut record),
-            Err(error) => {
-                let row = check_of(&error);
-                let rank = Rank::new(graph, Section::Variables).item(ordinal, row);
-                build.offer(rank, error.offset(self.offset_in_file).element(ordinal));
-                Ok(())
-            }
+        match self.check(build, def, &mut record) {
+            Ok(class) => self.keep(build, def, name, class, &mut record).map(|()| None),
+            Err(error) => Ok(Some(error)),
         }
     }
 
@@ -157,47 +149,48 @@ impl VarDraft {
         &self,
         build: &Build<'_, '_>,
         def: &DefRecord,
-        name: &[u8],
         record: &mut VarRecord,
     ) -> Result<VarClass, Failed> {
         let said = &self.said;
         if said.is_absent(Key::Type) || said.is_wrong(Key::Type) {
-            return Err(refused(1, ManifestCode::VarType, name));
+            return Err(failed(1, fault(ManifestCode::VarType)));
         }
         if !said.has(Key::VarId) {
-            return Err(refused(2, ManifestCode::VarId, name));
+            return Err(failed(2, fault(ManifestCode::VarId)));
         }
         said.place(record);
-        let class = self.class(build, name, record)?;
+        let class = self.class(build, record)?;
         record.class = u8::try_from(class.record_type()).unwrap_or(0);
-        self.alignment(name, record)?;
+        self.alignment(record)?;
         if class.needs_size() && !said.has(Key::Size) {
-            return Err(refused(5, ManifestCode::VarSize, name));
+            return Err(failed(5, fault(ManifestCode::VarSize)));
         }
-        self.typed(5, Key::Size, name)?;
+        self.typed(5, Key::Size, Key::Size)?;
         if class == VarClass::Pointer && record.size.get() != 8 {
-            return Err(refused(6, ManifestCode::PointerSize, name).numbers(record.size.get(), 8));
+            return Err(failed(6, fault(ManifestCode::PointerSize)).numbers(record.size.get(), 8));
         }
         if is_list(class) && !said.has(Key::List) {
-            return Err(refused(7, ManifestCode::VarList, name));
+            return Err(failed(7, fault(ManifestCode::VarList)));
         }
-        self.words(build, def, class, name, record)?;
-        self.print(name, record)?;
-        self.extent(class, name, record)?;
+        self.words(build, def, class, record)?;
+        self.print(record)?;
+        self.extent(class, record)?;
         if class == VarClass::Pointer && !said.has(Key::ReferencedVarId) {
-            return Err(malformed(14, Key::ReferencedVarId, name));
+            return Err(malformed(14, Key::ReferencedVarId));
         }
         self.flags(record);
         Ok(class)
     }
 
-    /// The value of that key must be of its type, and known.
-    fn typed(&self, row: u8, key: Key, name: &[u8]) -> Result<(), Failed> {
-        let good = self.said.is_absent(key) || self.said.has(key);
-        if good { Ok(()) } else { Err(malformed(row, key, name)) }
+    /// The values of these keys, which follow each other, must be of their types, and known.
+    fn typed(&self, row: u8, from: Key, to: Key) -> Result<(), Failed> {
+        match self.said.first_bad(from, to) {
+            Some(key) => Err(failed(row, fault(ManifestCode::VarMalformed)).name2(key)),
+            None => Ok(()),
+        }
     }
 
-    fn class(&self, build: &Build<'_, '_>, name: &[u8], record: &mut VarRecord) -> Result<VarClass, Failed> {
+    fn class(&self, build: &Build<'_, '_>, record: &mut VarRecord) -> Result<VarClass, Failed> {
         let word = self.said.get(Key::Type).and_then(|word| usize::try_from(word).ok());
         if let Some(class) = word.and_then(|word| VarClass::ALL.get(word)) {
             return Ok(*class);
@@ -211,18 +204,18 @@ impl VarDraft {
             }
             area => {
                 let shown = area.map_or(self.said.shown(Key::Type), |area| area.name().as_bytes());
-                Err(refused(3, ManifestCode::VarClassUnknown, name).name2(short(shown)))
+                Err(failed(3, fault(ManifestCode::VarClassUnknown)).name2(short(shown)))
             }
         }
     }
 
-    fn alignment(&self, name: &[u8], record: &mut VarRecord) -> Result<(), Failed> {
-        self.typed(4, Key::Alignment, name)?;
-        let alignment = self.said.get(Key::Alignment).unwrap_or(0);
+    fn alignment(&self, record: &mut VarRecord) -> Result<(), Failed> {
+        self.typed(4, Key::Alignment, Key::Alignment)?;
+        let alignment = self.said.number(Key::Alignment);
         if alignment & alignment.wrapping_sub(1) != 0 {
-            return Err(refused(4, ManifestCode::VarAlignment, name).numbers(alignment, 0));
+            return Err(failed(4, fault(ManifestCode::VarAlignment)).numbers(alignment, 0));
         }
-        let narrow = u32::try_from(alignment).map_err(|_| malformed(4, Key::Alignment, name))?;
+        let narrow = u32::try_from(alignment).map_err(|_| malformed(4, Key::Alignment))?;
         record.alignment = U32::new(narrow);
         Ok(())
     }
@@ -233,7 +226,6 @@ impl VarDraft {
         build: &Build<'_, '_>,
         def: &DefRecord,
         class: VarClass,
-        name: &[u8],
         record: &mut VarRecord,
     ) -> Result<(), Failed> {
         let said = &self.said;
@@ -242,12 +234,15 @@ impl VarDraft {
                 let name = said.text(Key::FileName);
                 let member = build.find(def.dir(), name);
                 if member.is_none() {
-                    return Err(failed(8, build.missing(ManifestCode::ConstantMissing, def.dir(), name)));
+                    return Err(failed(
+                        MEMBER,
+                        build.missing(ManifestCode::ConstantMissing, def.dir(), name),
+                    ));
                 }
                 (number(member), 0)
             }
             VarClass::Pointer => (said.u32(Key::ReferencedVarId), 0),
-            VarClass::Remote => (self.owner(name, record)?, said.u32(Key::RemoteVarId)),
+            VarClass::Remote => (self.owner(record)?, said.u32(Key::RemoteVarId)),
             VarClass::List | VarClass::DgeTable => (self.list_len, said.u32(Key::List)),
             _ => return Ok(()),
         };
@@ -257,27 +252,25 @@ impl VarDraft {
 
     /// What the keys of a `remote` variable say of its owner: the subgraph, which has three spellings that are guesses
     /// (lowering.md §9.3, Open), and the name.
-    fn owner(&self, name: &[u8], record: &mut VarRecord) -> Result<u32, Failed> {
+    fn owner(&self, record: &mut VarRecord) -> Result<u32, Failed> {
         let said = &self.said;
-        if let Some(key) = said.first_bad(Key::RemoteVtpbRelSgId, Key::RemoteName) {
-            return Err(refused(14, ManifestCode::VarMalformed, name).name2(key));
-        }
+        self.typed(14, Key::RemoteVtpbRelSgId, Key::RemoteName)?;
         let mut graph = None;
         for key in [Key::RemoteVtpbRelSgId, Key::RemoteSgId, Key::RemoteCore] {
             if said.has(key) && *graph.get_or_insert(said.u32(key)) != said.u32(key) {
-                return Err(malformed(14, key, name));
+                return Err(malformed(14, key));
             }
         }
         record.flags |= if graph.is_some() { var_flag::REMOTE_GRAPH } else { 0 };
-        record.a = U64::new(said.get(Key::RemoteName).unwrap_or(0));
+        record.a = U64::new(said.number(Key::RemoteName));
         Ok(graph.unwrap_or(0))
     }
 
     /// What a device print wants.
-    fn print(&self, name: &[u8], record: &mut VarRecord) -> Result<(), Failed> {
+    fn print(&self, record: &mut VarRecord) -> Result<(), Failed> {
         let said = &self.said;
-        self.typed(9, Key::Dtype, name)?;
-        let (len, shown) = (said.get(Key::Dtype).unwrap_or(0), said.shown(Key::Dtype));
+        self.typed(9, Key::Dtype, Key::Dtype)?;
+        let (len, shown) = (said.number(Key::Dtype), said.shown(Key::Dtype));
         if len > wide(DTYPE_MAX) {
             return Err(failed(9, fault(ManifestCode::PrintDtype).name(shown).numbers(len, wide(DTYPE_MAX))));
         }
@@ -285,35 +278,29 @@ impl VarDraft {
             record.dtype_len = small(len);
             crate::bytes::copy(&mut record.dtype, shown);
         }
-        self.typed(10, Key::Shape, name)?;
-        let rank = said.get(Key::Shape).unwrap_or(0);
+        self.typed(10, Key::Shape, Key::Shape)?;
+        let rank = said.number(Key::Shape);
         if rank > wide(SHAPE_MAX) {
-            return Err(refused(10, ManifestCode::PrintShape, name).numbers(rank, wide(SHAPE_MAX)));
+            return Err(failed(10, fault(ManifestCode::PrintShape)).numbers(rank, wide(SHAPE_MAX)));
         }
         record.shape_len = small(rank);
-        self.typed(10, Key::Prefix, name)?;
-        if super::super::record::wide(record.prefix.len) > PREFIX_MAX {
-            return Err(malformed(10, Key::Prefix, name));
-        }
-        self.typed(10, Key::Pipe, name)
+        self.typed(10, Key::Prefix, Key::Pipe)
     }
 
     /// The area of a `virtual` variable must be one of the known words, its extent must fit. The path of a `file` is one
     /// of the same words (R14).
-    fn extent(&self, class: VarClass, name: &[u8], record: &mut VarRecord) -> Result<(), Failed> {
+    fn extent(&self, class: VarClass, record: &mut VarRecord) -> Result<(), Failed> {
         match class {
             VarClass::Virtual => {}
-            VarClass::File => return self.typed(13, Key::FabricPath, name),
+            VarClass::File => return self.typed(13, Key::FabricPath, Key::FabricPath),
             _ => return Ok(()),
         }
-        self.typed(13, Key::BackingVariableOff, name)?;
-        self.typed(13, Key::FabricPath, name)?;
-        self.typed(13, Key::BackingBuf, name)?;
-        let (offset, size) = (self.said.get(Key::BackingVariableOff).unwrap_or(0), record.size.get());
+        self.typed(13, Key::BackingVariableOff, Key::BackingBuf)?;
+        let (offset, size) = (self.said.number(Key::BackingVariableOff), record.size.get());
         record.a = U64::new(offset);
         match offset.checked_add(size) {
             Some(_) => Ok(()),
-            None => Err(refused(13, ManifestCode::VarExtent, name).numbers(offset, size)),
+            None => Err(failed(13, fault(ManifestCode::VarExtent)).numbers(offset, size)),
         }
     }
 
@@ -357,8 +344,8 @@ impl VarDraft {
     }
 }
 
-fn malformed(row: u8, key: Key, name: &[u8]) -> Failed {
-    refused(row, ManifestCode::VarMalformed, name).name2(key.word())
+fn malformed(row: u8, key: Key) -> Failed {
+    failed(row, fault(ManifestCode::VarMalformed)).name2(key.word())
 }
 
 fn is_list(class: VarClass) -> bool {

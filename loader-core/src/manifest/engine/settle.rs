@@ -18,7 +18,7 @@ pub(crate) fn settle(build: &mut Build<'_, '_>, notes: &mut impl Notes, graph: u
     let def = *build.def(graph.into()).ok_or_else(|| broken("a definition"))?;
     for engine in Engine::ALL {
         let mut record = *def.engines.get(engine.index()).ok_or_else(|| broken("an engine"))?;
-        let section = Section::Engine(engine);
+        let section = Section::of(engine);
         let rank = Rank::new(graph, section);
         if build.verdict.settled_before(rank) {
             return Ok(());

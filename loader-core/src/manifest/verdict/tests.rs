@@ -6,7 +6,7 @@ use crate::error::{ManifestCode, Stage};
 fn the_first_in_dispatch_order_wins() {
     let mut verdict = Verdict::default();
     let error = |code: ManifestCode| Error::new(Stage::Manifest, code);
-    let engine = Rank::new(0, Section::Engine(Engine::Pool)).step(1).item(7, 2);
+    let engine = Rank::new(0, Section::of(Engine::Pool)).step(1).item(7, 2);
     verdict.offer(engine, error(ManifestCode::TransferOp));
     verdict.offer(Rank::new(1, Section::Variables), error(ManifestCode::VarType));
     verdict.offer(Rank::new(0, Section::Fp8), error(ManifestCode::DefinitionMalformed));
