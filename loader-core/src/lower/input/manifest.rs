@@ -194,18 +194,21 @@ impl<'m> Input for ManifestInput<'m> {
     fn libraries(&self, sg: u32) -> impl Iterator<Item = LibraryOf<'_>> {
         let definition = self.definition(sg);
         // Few libraries: each step looks for the next name, and equal names stay in file order.
-        let mut last: Option<(&[u8], u32)> = None;
+        let mut last = None;
         core::iter::from_fn(move || {
             let definition = definition?;
+            let name =
+                |at| definition.library_record(at).map_or(&[][..], |record| record.name.get(definition.tail));
+            let order = |a: u32, b: u32| name(a).cmp(name(b)).then(a.cmp(&b));
             let mut next = None;
-            for index in 0..definition.library_count() {
-                let here = Some((definition.library_record(index)?.name.get(definition.tail), index));
-                if here > last && (next.is_none() || here < next) {
-                    next = here;
+            for at in 0..definition.library_count() {
+                let behind = last.is_none_or(|last| order(at, last).is_gt());
+                if behind && next.is_none_or(|next| order(at, next).is_lt()) {
+                    next = Some(at);
                 }
             }
+            let index = next?;
             last = next;
-            let (_, index) = next?;
             let record = definition.library_record(index)?;
             let len = self.blob(MemberId(record.member.get())).len;
             Some(LibraryOf { definition, record, index, len })
