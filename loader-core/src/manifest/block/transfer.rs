@@ -9,7 +9,6 @@ use super::{Access, Constant, SOURCES, Transfer, Transpose};
 use crate::error::{Error, Held, ManifestCode};
 use crate::json::{Element, Kind, Text};
 use zerocopy::IntoBytes;
-use zerocopy::little_endian::U64;
 
 /// Longest `transpose_op` that is kept; `WZXY` has four.
 const TRANSPOSE_OP_MAX: usize = 16;
@@ -37,7 +36,7 @@ pub(super) struct TransferDraft {
     gather: Option<bool>,
     /// `constant`, if it is an integer.
     integer: Option<i64>,
-    transpose_shape: [U64; 4],
+    transpose_shape: [u64; 4],
     transpose_op: [u8; TRANSPOSE_OP_MAX],
     /// Where the first values of the transfer's own keys stand, of those that it has.
     places: [u64; OwnKey::COUNT],
@@ -63,7 +62,7 @@ impl TransferDraft {
             part_error: None,
             gather: None,
             integer: None,
-            transpose_shape: [U64::ZERO; 4],
+            transpose_shape: [0; 4],
             transpose_op: [0; TRANSPOSE_OP_MAX],
             places: [0; OwnKey::COUNT],
         }
@@ -120,6 +119,7 @@ impl TransferDraft {
             OwnKey::ConstantDtype => text.map(|text| dtype_code(text).map(u64::from)),
             OwnKey::TransposeShape => {
                 let count = numbers(value, Number::U64, self.transpose_shape.as_mut_bytes());
+                self.transpose_shape.iter_mut().for_each(|dim| *dim = u64::from_le(*dim));
                 count.filter(|count| *count == 4).map(|_| Some(0))
             }
             OwnKey::TransposeOp => {
@@ -258,7 +258,7 @@ impl TransferDraft {
         }
         let len = usize::try_from(said.u32(op)).unwrap_or(0);
         transfer.transpose = Some(Transpose {
-            shape: self.transpose_shape.map(U64::get),
+            shape: self.transpose_shape,
             element_size: said.u32(size),
             op: self.transpose_op.get(..len).unwrap_or(&[]),
         });

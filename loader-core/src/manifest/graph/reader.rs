@@ -62,11 +62,10 @@ enum Taken {
     Head,
     Argument,
     Row,
-    Name,
-    FuncName,
-    Kelf,
+    /// What a node says of itself.
+    Field(NodeKey),
+    /// One of its `output_names`, or of those in its `attrs`.
     OutputName,
-    AttrOutputName,
     Dtype,
     Shape,
     Dim,
@@ -78,7 +77,7 @@ impl GraphReader {
         graph: Graph::NEW,
         top: Key::NONE_YET,
         inner: Key::NONE_YET,
-        taken: Taken::Head,
+        taken: Taken::Field(NodeKey::NONE_YET),
         node: Fields::NONE,
         outputs: [[0; 2]; 2],
         dims: [0; TENSOR_DIMS],
@@ -206,9 +205,9 @@ impl GraphReader {
 
 /// One head: `[node, output, version]`.
 fn head(element: Element<'_>) -> Head {
-    let mut items = element.as_items().into_iter().flatten().map(Element::as_u64);
-    let node = items.next().flatten();
-    let output = items.next().flatten();
+    let mut items = element.as_items();
+    let mut next = || items.as_mut()?.next()?.as_u64();
+    let (node, output) = (next(), next());
     let flags = U32::new(if node.and(output).is_none() { FLAG_BAD } else { 0 });
     Head { node: U64::new(node.unwrap_or(0)), output: U64::new(output.unwrap_or(0)), flags }
 }
@@ -242,19 +241,19 @@ impl Document for GraphReader {
             (Key::Nodes, 3) => {
                 self.inner = Key::of(path.key(2));
                 match self.inner {
-                    Key::Name => self.take(Taken::Name),
+                    Key::Name => self.take(Taken::Field(NodeKey::Name)),
                     Key::Attrs | Key::OutputNames => Want::Enter,
                     _ => Want::Skip,
                 }
             }
             (Key::Nodes, 4) if self.inner == Key::OutputNames => self.take(Taken::OutputName),
             (Key::Nodes, 4) => match Key::of(path.key(3)) {
-                Key::FuncName => self.take(Taken::FuncName),
-                Key::Kelf => self.take(Taken::Kelf),
+                Key::FuncName => self.take(Taken::Field(NodeKey::FuncName)),
+                Key::Kelf => self.take(Taken::Field(NodeKey::Kelf)),
                 Key::OutputNames => Want::Enter,
                 _ => Want::Skip,
             },
-            (Key::Nodes, 5) => self.take(Taken::AttrOutputName),
+            (Key::Nodes, 5) => self.take(Taken::OutputName),
             (Key::Attrs, 2) => {
                 self.inner = Key::of(path.key(1));
                 self.graph.attr(self.attr(), kind)
@@ -274,21 +273,24 @@ impl Document for GraphReader {
         })
     }
 
-    fn taken(&mut self, build: &mut Build<'_, '_>, _: &Path<'_>, element: Element<'_>) -> Result<(), Error> {
+    fn taken(
+        &mut self,
+        build: &mut Build<'_, '_>,
+        path: &Path<'_>,
+        element: Element<'_>,
+    ) -> Result<(), Error> {
         match self.taken {
             Taken::Head => return build.push(&mut self.graph.heads, &head(element)),
             Taken::Argument => return build.push(&mut self.graph.args, &number(element)),
             Taken::Row => return build.push(&mut self.graph.rows, &number(element)),
-            Taken::Name => return self.node.take(build, NodeKey::Name, element),
-            Taken::Kelf => return self.node.take(build, NodeKey::Kelf, element),
-            Taken::OutputName => return self.output_name(build, element, false),
-            Taken::AttrOutputName => return self.output_name(build, element, true),
-            Taken::Dtype => return self.dtype(build, element),
-            Taken::Shape => return self.end_shape(build),
-            Taken::FuncName => {
+            Taken::Field(NodeKey::FuncName) => {
                 let kelf = element.as_text().map(|text| u64::from(text.is(b"__kelf")));
                 self.node.put(NodeKey::FuncName, Read::or_wrong(kelf));
             }
+            Taken::Field(key) => return self.node.take(build, key, element),
+            Taken::OutputName => return self.output_name(build, element, path.depth() == 5),
+            Taken::Dtype => return self.dtype(build, element),
+            Taken::Shape => return self.end_shape(build),
             Taken::Dim => self.dim(element),
         }
         Ok(())
