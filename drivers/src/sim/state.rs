@@ -258,12 +258,25 @@ impl<S: Storage> SimState<S> {
             let (range, slots) = (range_of(&self.config, region), self.storage.slots());
             let index = self.indexes.get(region)?;
             let found = if spec.contiguous {
-                index.highest(slots, range, wanted)
+                self.joined(index, spec, range.0, wanted).or_else(|| index.highest(slots, range, wanted))
             } else {
                 index.lowest(slots, range, wanted)
             };
             found.map(|(base, before)| (region, base, before))
         })
+    }
+
+    /// The place below the core's lowest page. The pages of a contiguous scratchpad are one adjacent range on every
+    /// profile (R41), so guards lie around the range and not between its pages.
+    fn joined(&self, index: &Index, spec: &AllocSpec<'_>, start: u64, wanted: Wanted) -> Option<(u64, u32)> {
+        // Without guards the highest place is that one anyhow; an image has none.
+        if !cfg!(feature = "std") || wanted.guard == 0 || spec.usage != Usage::Scratchpad {
+            return None;
+        }
+        let slots = self.storage.slots();
+        let own = |live: &Live| live.usage == spec.usage && live.core == spec.core;
+        let page = Chain { slots, at: index.first }.find(own)?;
+        index.below_block(slots, start, page.handle.slot, wanted)
     }
 
     /// The live block whose reserved bytes hold an address.

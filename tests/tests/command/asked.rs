@@ -1,7 +1,7 @@
 //! What `load` is asked in words, by the environment and by the file, against what it does.
 
 use neffload_tests::build::edit_json;
-use neffload_tests::command::{Scratch, document, neffload, status};
+use neffload_tests::command::{Scratch, document, grow_scratchpad, neffload, status};
 use neffload_tests::{fixture, python, skip, workspace};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -48,6 +48,25 @@ fn loads_and_estimates_take_their_page_from_one_place() {
     // The command line goes first.
     let stated = ask(&["load", "--page-size", "64M"], &file, &[(FIRST, "100")]);
     assert_eq!(document(&stated)["page_size"], 64 << 20);
+}
+
+#[test]
+fn a_range_of_pages_has_no_gaps_on_any_profile() {
+    // R41: 200 MiB take four adjacent pages, and nothing gets a block of its own.
+    let folder = Scratch::new("range");
+    let file = folder.changed("cayman-2core", |fixture| grow_scratchpad(fixture, 200 << 20));
+    for profile in ["FLAT", "FLAT_GUARD", "DRIVER", "NO_ALIGN", "TINY:1G"] {
+        let report = document(&ask(&["load", "--device", &format!("sim,profile={profile}")], &file, &[]));
+        let blocks = report["cores"][0]["allocations"].as_array().unwrap();
+        let number = |value: &Value| u64::from_str_radix(&value.as_str().unwrap()[2..], 16).unwrap();
+        let of = |usage: &str| -> Vec<u64> {
+            let own = blocks.iter().filter(|block| block["usage"] == usage);
+            own.map(|block| number(&block["address"])).collect()
+        };
+        let pages = of("SCRATCHPAD");
+        assert_eq!((pages.len(), of("SCRATCHPAD_NOT_SHARED").len()), (4, 0), "{profile}");
+        assert!(pages.windows(2).all(|pair| pair[0] == pair[1] + (64 << 20)), "{profile}: {pages:x?}");
+    }
 }
 
 #[test]
