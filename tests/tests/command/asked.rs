@@ -70,6 +70,23 @@ fn a_range_of_pages_has_no_gaps_on_any_profile() {
 }
 
 #[test]
+fn a_profile_has_the_cores_of_the_files_architecture() {
+    let file = fixture("sunda-1core");
+    for words in [&["load"][..], &["plan"], &["load", "--max-memory", "8M"]] {
+        let words = [words, &["--device", "sim::16,profile=DRIVER"]].concat();
+        let refused = ask(&words, &file, &[]);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(status(&refused), 2, "{words:?}: {said}");
+        assert!(
+            said.contains("--device: `16`: a sunda device of profile DRIVER has at most 2 cores"),
+            "{said}"
+        );
+    }
+    let loaded = document(&ask(&["load", "--device", "sim::2,profile=DRIVER"], &file, &[]));
+    assert_eq!((&loaded["device"]["arch"], &loaded["device"]["cores"]), (&json!("sunda"), &json!(2)));
+}
+
+#[test]
 fn images_are_aligned_to_the_block_size_that_the_environment_states() {
     const BLOCK: &str = "NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB";
     let file = fixture("cayman-2core");

@@ -182,6 +182,9 @@ impl Rounds<'_> {
     fn place<S: Source>(&mut self, prepared: Prepared<'_, S>, folder: &mut Option<PathBuf>) -> Placed {
         let lnc = prepared.lnc();
         if self.loader.is_none() {
+            if let Err(what) = self.arguments.asked.device.fits(prepared.arch()) {
+                return Ok(Err(Trouble::Usage(format!("--device: {what}"))));
+            }
             let device = self.open(prepared.arch(), lnc)?;
             self.before = device.state();
             self.loader = Some(Loader::new(device));
