@@ -46,6 +46,10 @@ pub struct Mark {
     tail: usize,
 }
 
+/// Most bytes of an arena: places are numbers of 32 bits.
+#[allow(clippy::as_conversions, reason = "a number of 32 bits fits a usize")]
+const MOST: usize = (u32::MAX - 7) as usize;
+
 /// Bytes of the null area at the start.
 pub const NULL_AREA: usize = 16;
 
@@ -78,8 +82,7 @@ impl<'m> Arena<'m> {
     /// # Errors
     /// [`ArenaFull`] if not even the null area fits.
     pub fn new(mem: &'m mut [u8]) -> Result<Self, ArenaFull> {
-        let most = usize::try_from(u32::MAX - 7).unwrap_or(usize::MAX) & !7;
-        let usable = mem.len().min(most) & !7;
+        let usable = mem.len().min(MOST) & !7;
         let full = ArenaFull { needed: NULL_AREA, available: usable };
         let mem = mem.get_mut(..usable).ok_or(full)?;
         mem.get_mut(..NULL_AREA).ok_or(full)?.fill(0);
@@ -94,10 +97,15 @@ impl<'m> Arena<'m> {
     pub fn resume(mem: &'m mut [u8], head_used: usize) -> Result<(Head<'m>, Self), ArenaFull> {
         let full = ArenaFull { needed: head_used, available: mem.len() };
         let (sealed, rest) = mem.split_at_mut_checked(head_used).ok_or(full)?;
-        let usable = rest.len() & !7;
+        let usable = rest.len().min(MOST.saturating_sub(head_used)) & !7;
         let mem = rest.get_mut(..usable).ok_or(full)?;
         let head = Head::from_bytes(sealed, 0);
         Ok((head, Self { mem, before: head_used, after: 0, head: 0, tail: 0, peak: head_used }))
+    }
+
+    /// An arena of no bytes, in which nothing has a place.
+    pub(crate) fn nothing() -> Self {
+        Self { mem: &mut [], before: 0, after: 0, head: 0, tail: 0, peak: 0 }
     }
 
     /// Bytes between head and tail.
@@ -160,10 +168,6 @@ impl<'m> Arena<'m> {
         if needed <= available { Ok(needed) } else { Err(ArenaFull { needed, available }) }
     }
 
-    fn touch(&mut self) {
-        self.peak = self.peak.max(self.head_used().saturating_add(self.tail_used()));
-    }
-
     /// Checks that `bytes` are available for a step that would be hard to undo, and counts them as used at
     /// once: the [high-water mark](Self::high_water) stays the least size that suffices.
     ///
@@ -171,8 +175,7 @@ impl<'m> Arena<'m> {
     /// [`ArenaFull`]; nothing is taken in either case.
     pub fn require(&mut self, bytes: usize) -> Result<(), ArenaFull> {
         let bytes = self.reserve(Some(bytes))?;
-        let used = self.head_used().saturating_add(self.tail_used());
-        self.peak = self.peak.max(used.saturating_add(bytes));
+        self.peak = self.peak.max(self.used().saturating_add(bytes));
         Ok(())
     }
 
@@ -190,14 +193,26 @@ impl<'m> Arena<'m> {
             return Ok(ArenaRef::NULL);
         }
         let bytes = self.reserve(size.checked_mul(count))?;
-        let full = ArenaFull { needed: bytes, available: self.available() };
-        let off = u32::try_from(self.head_used()).map_err(|_| full)?;
-        let len = u32::try_from(count).map_err(|_| full)?;
-        let end = self.head.checked_add(bytes).ok_or(full)?;
-        self.mem.get_mut(self.head..end).ok_or(full)?.fill(0);
-        self.head = end;
-        self.touch();
-        Ok(ArenaRef { off: U32::new(off), len: U32::new(len) })
+        let (off, start) = (self.head_used(), self.head);
+        self.head = start.saturating_add(bytes);
+        self.clear(start, bytes);
+        // An arena has less than 4 GiB.
+        let [off, len] = [off, count].map(|n| U32::new(u32::try_from(n).unwrap_or(u32::MAX)));
+        Ok(ArenaRef { off, len })
+    }
+
+    /// Fills what was taken with zeros.
+    #[inline(never)]
+    fn clear(&mut self, start: usize, bytes: usize) {
+        if let Some(taken) = self.mem.get_mut(start..).and_then(|rest| rest.get_mut(..bytes)) {
+            taken.fill(0);
+        }
+        self.peak = self.peak.max(self.used());
+    }
+
+    /// Bytes in use, both ends together.
+    fn used(&self) -> usize {
+        self.head_used().saturating_add(self.tail_used())
     }
 
     /// Copies `bytes` to the head.
@@ -206,7 +221,7 @@ impl<'m> Arena<'m> {
     /// [`ArenaFull`]; nothing is taken then.
     pub fn alloc_bytes(&mut self, bytes: &[u8]) -> Result<ArenaRef, ArenaFull> {
         let place = self.alloc::<u8>(bytes.len())?;
-        if let Some(slot) = self.slice_mut::<u8>(place) {
+        if let Some(slot) = self.octets_mut(place) {
             crate::bytes::copy(slot, bytes);
         }
         Ok(place)
@@ -223,14 +238,14 @@ impl<'m> Arena<'m> {
     #[inline(never)]
     fn take_tail(&mut self, size: usize, count: usize) -> Result<TailRef, ArenaFull> {
         let bytes = self.reserve(size.checked_mul(count))?;
-        let full = ArenaFull { needed: bytes, available: self.available() };
-        let end = self.mem.len().saturating_sub(self.tail);
-        let start = end.checked_sub(bytes).ok_or(full)?;
-        self.mem.get_mut(start..end).ok_or(full)?.fill(0);
         self.tail = self.tail.saturating_add(bytes);
-        self.touch();
-        let distance = u32::try_from(self.tail).map_err(|_| full)?;
-        Ok(TailRef(U32::new(distance)))
+        self.clear(self.tail_start(), bytes);
+        Ok(TailRef(U32::new(u32::try_from(self.tail).unwrap_or(u32::MAX))))
+    }
+
+    /// Where the unsealed tail starts.
+    fn tail_start(&self) -> usize {
+        self.mem.len().saturating_sub(self.tail)
     }
 
     /// Copies `bytes` to the tail.
@@ -239,7 +254,7 @@ impl<'m> Arena<'m> {
     /// [`ArenaFull`]; nothing is taken then.
     pub fn alloc_tail_bytes(&mut self, bytes: &[u8]) -> Result<TailRef, ArenaFull> {
         let place = self.alloc_tail::<u8>(bytes.len())?;
-        if let Some(slot) = self.tail_slice_mut::<u8>(place, bytes.len()) {
+        if let Some(slot) = self.tail_octets_mut(place, bytes.len()) {
             crate::bytes::copy(slot, bytes);
         }
         Ok(place)
@@ -259,13 +274,17 @@ impl<'m> Arena<'m> {
     /// Splits the unsealed tail off as a shared slice.
     #[must_use]
     pub fn seal_tail(&mut self) -> Tail<'m> {
-        let split = self.mem.len().saturating_sub(self.tail);
-        let (rest, sealed) = crate::bytes::split_mut(take(&mut self.mem), split);
-        let tail = Tail::new(sealed);
+        Tail::new(self.cut_tail())
+    }
+
+    /// Splits the unsealed tail off.
+    fn cut_tail(&mut self) -> &'m mut [u8] {
+        let start = self.tail_start();
+        let (rest, cut) = crate::bytes::split_mut(take(&mut self.mem), start);
         self.mem = rest;
         self.after = self.after.saturating_add(self.tail);
         self.tail = 0;
-        tail
+        cut
     }
 
     /// Splits `bytes` bytes off for good, as working memory that is neither head nor tail. Nothing unsealed may
@@ -274,14 +293,12 @@ impl<'m> Arena<'m> {
     /// # Errors
     /// [`ArenaFull`], also if the tail is in use; nothing is taken then.
     pub fn lend(&mut self, bytes: usize) -> Result<&'m mut [u8], ArenaFull> {
-        let bytes = self.reserve(Some(bytes))?;
-        let full = ArenaFull { needed: bytes, available: self.available() };
-        let split = self.mem.len().checked_sub(bytes).filter(|_| self.tail == 0).ok_or(full)?;
-        let (rest, lent) = crate::bytes::split_mut(take(&mut self.mem), split);
-        self.mem = rest;
-        self.after = self.after.saturating_add(bytes);
-        self.touch();
-        Ok(lent)
+        if self.tail != 0 {
+            let needed = round_up(bytes).unwrap_or(usize::MAX);
+            return Err(ArenaFull { needed, available: self.available() });
+        }
+        self.take_tail(1, bytes)?;
+        Ok(self.cut_tail())
     }
 
     /// The unsealed head as it stands.
@@ -294,8 +311,7 @@ impl<'m> Arena<'m> {
     #[must_use]
     #[cfg_attr(small, inline(never))]
     pub fn tail(&self) -> Tail<'_> {
-        let start = self.mem.len().saturating_sub(self.tail);
-        Tail::new(self.mem.get(start..).unwrap_or(&[]))
+        Tail::new(self.mem.get(self.tail_start()..).unwrap_or(&[]))
     }
 
     /// An unsealed record of the head.
@@ -308,6 +324,21 @@ impl<'m> Arena<'m> {
     #[must_use]
     pub fn slice<T: Record>(&self, place: ArenaRef) -> Option<&[T]> {
         <[T]>::ref_from_bytes(self.bytes(place, size_of::<T>())?).ok()
+    }
+
+    /// Unsealed bytes of the head; none for null.
+    pub(crate) fn octets(&self, place: ArenaRef) -> Option<&[u8]> {
+        self.bytes(place, 1)
+    }
+
+    /// Unsealed bytes of the head, to write; none for null.
+    pub(crate) fn octets_mut(&mut self, place: ArenaRef) -> Option<&mut [u8]> {
+        self.bytes_mut(place, 1)
+    }
+
+    /// Unsealed bytes of the tail, to write.
+    pub(crate) fn tail_octets_mut(&mut self, place: TailRef, count: usize) -> Option<&mut [u8]> {
+        self.tail_bytes_mut(place, 1, count)
     }
 
     /// Where records of `size` bytes lie; one copy for all types of records.

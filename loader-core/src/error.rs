@@ -46,7 +46,7 @@ use crate::layout::SMALL;
 use crate::source::{MemberId, MemberNames};
 use core::fmt;
 use message::{Message, Whole};
-use place::Kept;
+use place::{Kept, Part};
 use table::Template;
 
 /// The stage of a load in which an error arose.
@@ -144,7 +144,6 @@ impl Code {
     }
 
     /// The number of the layer, and the row of its table.
-    #[cfg_attr(not(small), allow(dead_code, reason = "errors of small builds keep a code's numbers"))]
     const fn numbers(self) -> [u8; 2] {
         match self {
             Self::Container(code) => [0, code.number()],
@@ -169,14 +168,15 @@ impl Code {
         }
     }
 
-    fn row(self) -> table::Row {
-        match self {
-            Self::Container(code) => code.row(),
-            Self::Manifest(code) => code.row(),
-            Self::Lower(code) => code.row(),
-            Self::Stage(code) => code.row(),
-            Self::Device(code) => code.row(),
-            Self::Tool(code) => code.row(),
+    /// The row of the code with these [numbers](Self::numbers).
+    fn row([layer, row]: [u8; 2]) -> table::Row {
+        match layer {
+            0 => ContainerCode::row(row),
+            1 => ManifestCode::row(row),
+            2 => LowerCode::row(row),
+            3 => StageCode::row(row),
+            4 => DeviceCode::row(row),
+            _ => ToolCode::row(row),
         }
     }
 
@@ -287,10 +287,25 @@ impl Error {
         self.kept.code()
     }
 
+    /// Whether this is the reason.
+    #[must_use]
+    pub fn is(&self, code: impl Into<Code>) -> bool {
+        self.kept.numbers() == code.into().numbers()
+    }
+
+    /// Whether an arena ran out, in whatever stage.
+    #[must_use]
+    pub fn is_arena_full(&self) -> bool {
+        self.is(ContainerCode::ArenaFull)
+            || self.is(ManifestCode::ArenaFull)
+            || self.is(LowerCode::ArenaFull)
+            || self.is(StageCode::ArenaFull)
+    }
+
     /// The same refusal, said by another stage.
     #[must_use]
-    pub fn of_stage(self, stage: Stage) -> Self {
-        Held::new(stage, self.code(), self.at()).error()
+    pub const fn of_stage(self, stage: Stage) -> Self {
+        Self { kept: self.kept.of_stage(stage) }
     }
 
     /// A broken promise between two parts of this library; never the fault of a file. Where small code goes before
@@ -339,7 +354,7 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub fn member(self, member: MemberId) -> Self {
-        self.edit(|at| at.member = Some(member))
+        self.with(Part::Member, member.0.into())
     }
 
     /// Sets the byte offset.
@@ -347,7 +362,7 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub fn offset(self, offset: u64) -> Self {
-        self.edit(|at| at.offset = Some(offset))
+        self.with(Part::Offset, offset)
     }
 
     /// Sets the element index.
@@ -355,7 +370,7 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub fn element(self, element: u32) -> Self {
-        self.edit(|at| at.element = Some(element))
+        self.with(Part::Element, element.into())
     }
 
     /// Sets the subgraph.
@@ -363,7 +378,7 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub fn subgraph(self, subgraph: u8) -> Self {
-        self.edit(|at| at.subgraph = Some(subgraph))
+        self.with(Part::Subgraph, subgraph.into())
     }
 
     /// Sets the first two numbers.
@@ -371,7 +386,7 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub fn numbers(self, a: u64, b: u64) -> Self {
-        self.edit(|at| (at.a, at.b) = (a, b))
+        self.with(Part::A, a).with(Part::B, b)
     }
 
     /// Sets the third number.
@@ -379,7 +394,7 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub fn third(self, c: u64) -> Self {
-        self.edit(|at| at.c = c)
+        self.with(Part::C, c)
     }
 
     /// Sets the first name; a long one is shortened and marked.
@@ -387,7 +402,7 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub fn name(self, name: &[u8]) -> Self {
-        self.edit(|at| at.name = Name::new(name))
+        self.named(&Name::new(name))
     }
 
     /// Sets the second name.
@@ -395,7 +410,48 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub fn name2(self, name: &[u8]) -> Self {
-        self.edit(|at| at.name2 = Name::new(name))
+        Self { kept: self.kept.named2(&Name::new(name)) }
+    }
+
+    /// The same with a number of the place.
+    fn with(self, part: Part, number: u64) -> Self {
+        Self { kept: self.kept.with(part, number) }
+    }
+
+    /// The same with a number of the place, unless it has one, or there is none.
+    #[cold]
+    #[inline(never)]
+    fn or(self, part: Part, number: Option<u64>) -> Self {
+        match number.filter(|_| !self.kept.has(part)) {
+            Some(number) => self.with(part, number),
+            None => self,
+        }
+    }
+
+    /// The same with a member, unless it has one or there is none.
+    pub(crate) fn member_or(self, member: Option<MemberId>) -> Self {
+        self.or(Part::Member, member.map(|member| member.0.into()))
+    }
+
+    /// The same with a subgraph, unless it has one or there is none.
+    pub(crate) fn subgraph_or(self, subgraph: Option<u8>) -> Self {
+        self.or(Part::Subgraph, subgraph.map(Into::into))
+    }
+
+    /// The same with a byte offset, unless it has one.
+    pub(crate) fn offset_or(self, offset: u64) -> Self {
+        self.or(Part::Offset, Some(offset))
+    }
+
+    /// The same with an element index, unless it has one.
+    pub(crate) fn element_or(self, element: u32) -> Self {
+        self.or(Part::Element, Some(element.into()))
+    }
+
+    /// Sets the first name.
+    #[cold]
+    pub(crate) fn named(self, name: &Name<32>) -> Self {
+        Self { kept: self.kept.named(name) }
     }
 
     /// The place.
@@ -404,24 +460,16 @@ impl Error {
         self.kept.at()
     }
 
-    /// Changes what the place says.
-    pub(crate) fn edit(mut self, change: impl FnOnce(&mut At)) -> Self {
-        let mut at = self.at();
-        change(&mut at);
-        self.kept.put(&at);
-        self
-    }
-
     /// The printed code, such as `E101`.
     #[must_use]
     pub fn id(&self) -> Id {
-        self.code().row().id()
+        self.kept.row().id()
     }
 
     /// The runtime's status for this refusal.
     #[must_use]
     pub fn status(&self) -> Status {
-        self.code().row().status
+        self.kept.row().status
     }
 
     /// The runtime's own log text where it is known, else ours.

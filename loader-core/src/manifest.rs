@@ -33,7 +33,7 @@ mod link;
 mod named;
 mod npy;
 mod queue;
-mod record;
+pub(crate) mod record;
 pub mod sidecar;
 mod sort;
 mod table;
@@ -53,9 +53,10 @@ pub use engine::{ActSet, DveTables, EngineFile, Function, Library};
 pub use graph::{IoMaps, TENSOR_DIMS, Tensor};
 pub use kelf::{Kelf, Target, Version};
 pub use queue::{Queue, Scratch};
+pub(crate) use sort::search;
 pub use variable::{Detail, Ids, Print, Variable};
 
-use crate::arena::{Arena, Tail};
+use crate::arena::{Arena, Tail, TailRef};
 use crate::error::{Error, Notes};
 use crate::limits::Limits;
 use crate::policy::Policy;
@@ -127,8 +128,9 @@ pub fn parse<'m, P: Payload<'m>>(
     notes: &mut impl Notes,
 ) -> Result<Manifest<'m>, Error> {
     let mark = arena.mark();
-    match chain::run(payload, arena, limits, policy, notes) {
-        Ok(place) => {
+    let mut place = TailRef::NULL;
+    match chain::run(payload, arena, limits, policy, notes, &mut place) {
+        Ok(()) => {
             let tail = arena.seal_tail();
             let record = tail.get::<RootRecord>(place).ok_or_else(|| build::broken("the root record"))?;
             Ok(Manifest { tail, record })

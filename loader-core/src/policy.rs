@@ -59,16 +59,18 @@ pub struct DefaultLibrary {
 
 /// How a load behaves where the evidence ends. `Default` follows `rulings.md`.
 ///
-/// Where small code goes before speed, the choices that only tools and tests make are not there, and the rules of the
+/// Where small code goes before speed, the choices that only hosts, tools and tests make are not there, and the rules of the
 /// defaults are all that is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// Architecture of the host's devices; `None` takes the file's own (nothing to compare with).
+    #[cfg(not(small))]
     pub host_arch: Option<Arch>,
     /// Logical-core size of the host; `None` takes the file's (R24).
     pub lnc: Option<u32>,
     /// `NEURON_RT_ALLOW_LEGACY_NEFF`: relaxes the architecture gate and the missing carve-out, in every stage;
     /// a load then goes on with the file's architecture, not the device's (manifests.md §5.4).
+    #[cfg(not(small))]
     pub allow_legacy: bool,
     /// Verify the payload digest (R23: on here, off in the reference).
     pub verify_digest: bool,
@@ -107,20 +109,27 @@ pub struct Policy {
     /// Let what is opaque or approximate onto a device that would run it (R6). A simulated one takes it in any case.
     pub allow_opaque: bool,
     /// Scratchpad page size in bytes (R20).
+    #[cfg(not(small))]
     pub page_size: u64,
     /// Scratchpad pages are one adjacent range (R20, R41).
+    #[cfg(not(small))]
     pub contiguous_scratchpad: bool,
     /// Slots of the opaque preamble of every engine (R30).
+    #[cfg(not(small))]
     pub preamble_slots: u32,
     /// Slots of the opaque postamble of every engine (R30).
+    #[cfg(not(small))]
     pub postamble_slots: u32,
     /// Block size of the engines' instruction memory in bytes, a power of two (staging.md §11.6).
+    #[cfg(not(small))]
     pub engine_block: u32,
     /// Blank slots before the branch of a call, which stand for its frame (staging.md §11.3: a frame exists,
     /// its content and length are Open).
+    #[cfg(not(small))]
     pub call_frame_slots: u32,
     /// Lower a `d4` with a kind of 1 to 3 and its `da` to one slot `bb`, `bd` or `f1` instead of keeping both
     /// as opaque (R38; for hand-made input).
+    #[cfg(not(small))]
     pub lower_dge_kinds: bool,
 }
 
@@ -136,8 +145,10 @@ impl Policy {
 
     /// The documented defaults.
     pub const DEFAULT: Self = Self {
+        #[cfg(not(small))]
         host_arch: None,
         lnc: None,
+        #[cfg(not(small))]
         allow_legacy: false,
         verify_digest: true,
         #[cfg(not(small))]
@@ -160,12 +171,19 @@ impl Policy {
         #[cfg(not(small))]
         strict: false,
         allow_opaque: false,
+        #[cfg(not(small))]
         page_size: Self::CONTIGUOUS_PAGE,
+        #[cfg(not(small))]
         contiguous_scratchpad: true,
+        #[cfg(not(small))]
         preamble_slots: 1,
+        #[cfg(not(small))]
         postamble_slots: 1,
+        #[cfg(not(small))]
         engine_block: 0x4000,
+        #[cfg(not(small))]
         call_frame_slots: 0,
+        #[cfg(not(small))]
         lower_dge_kinds: false,
     };
 }
@@ -179,19 +197,23 @@ impl Policy {
     }
 }
 
-/// Choices that small code has no room for: what the core asks a policy for, instead of its field.
+/// Choices that small code has no room for: what is asked of a policy, instead of its field.
 macro_rules! settled {
     ($($choice:ident: $kind:ty = $default:expr;)*) => {
         impl Policy {
             $(
+                /// What the policy says, or where small code goes before speed, what the defaults say.
+                #[must_use]
                 #[cfg(not(small))]
-                pub(crate) const fn $choice(&self) -> $kind {
+                pub const fn $choice(&self) -> $kind {
                     self.$choice
                 }
 
+                /// What the defaults say: where small code goes before speed, there is no choice.
+                #[must_use]
                 #[cfg(small)]
                 #[allow(clippy::unused_self, reason = "elsewhere it is a choice")]
-                pub(crate) const fn $choice(&self) -> $kind {
+                pub const fn $choice(&self) -> $kind {
                     $default
                 }
             )*
@@ -214,6 +236,15 @@ settled! {
     tooling: bool = false;
     unique_keys: bool = false;
     strict: bool = false;
+    host_arch: Option<Arch> = None;
+    allow_legacy: bool = false;
+    page_size: u64 = Policy::CONTIGUOUS_PAGE;
+    contiguous_scratchpad: bool = true;
+    preamble_slots: u32 = 1;
+    postamble_slots: u32 = 1;
+    engine_block: u32 = 0x4000;
+    call_frame_slots: u32 = 0;
+    lower_dge_kinds: bool = false;
 }
 
 impl Default for Policy {

@@ -2,7 +2,7 @@
 
 use crate::arena::Record;
 use crate::boundary;
-use crate::bytes::{split_mut, swap};
+use crate::bytes::swap;
 use crate::layout::SMALL;
 use core::cmp::Ordering;
 use zerocopy::IntoBytes;
@@ -39,18 +39,18 @@ pub(crate) fn heap_sort<T: Record>(slots: &mut [T], mut order: impl FnMut(&T, &T
 /// The same for records of `size` bytes: one copy for all types.
 #[inline(never)]
 fn sort_bytes(bytes: &mut [u8], size: usize, less: &mut dyn FnMut(&[u8], &[u8]) -> bool) {
+    let size = size.max(1);
     let count = bytes.len().checked_div(size).unwrap_or(0);
     sort_by(count, &mut |act, a, b| {
-        let (a, b) = (a.saturating_mul(size), b.saturating_mul(size));
-        if let Act::Swap = act {
-            // The first of the two comes first.
-            let (low, high) = split_mut(bytes, b);
-            let one = low.get_mut(a..).unwrap_or(&mut []);
-            one.iter_mut().zip(high).take(size).for_each(|(one, other)| core::mem::swap(one, other));
-            return false;
+        // The first of the two comes first.
+        let mut records = bytes.chunks_exact_mut(size);
+        let (one, between) = (records.nth(a), b.saturating_sub(a).saturating_sub(1));
+        let Some((one, other)) = one.zip(records.nth(between)) else { return false };
+        if let Act::Compare = act {
+            return less(one, other);
         }
-        let record = |at: usize| bytes.get(at..).and_then(|rest| rest.get(..size)).unwrap_or(&[]);
-        less(record(a), record(b))
+        one.iter_mut().zip(other).for_each(|(one, other)| core::mem::swap(one, other));
+        false
     });
 }
 

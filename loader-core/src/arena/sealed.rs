@@ -37,6 +37,11 @@ impl<'m> Head<'m> {
         <[T]>::ref_from_bytes(self.place(place, size_of::<T>())?).ok()
     }
 
+    /// Bytes; none for null.
+    pub(crate) fn octets(&self, place: ArenaRef) -> Option<&'m [u8]> {
+        self.place(place, 1)
+    }
+
     /// The bytes from a place on up to a NUL.
     pub(crate) fn text(&self, off: U32) -> Option<&'m [u8]> {
         let rest = self.bytes.get(to_usize(off).checked_sub(self.base)?..)?;
@@ -68,7 +73,7 @@ impl<'m> Tail<'m> {
     /// One record.
     #[must_use]
     pub fn get<T: Record>(&self, place: TailRef) -> Option<&'m T> {
-        T::ref_from_bytes(self.place(place, size_of::<T>(), 1)?).ok()
+        T::ref_from_prefix(self.place(place, size_of::<T>(), 1)?).ok().map(|(record, _)| record)
     }
 
     /// An array of `count` records; empty for 0.
@@ -76,6 +81,11 @@ impl<'m> Tail<'m> {
     #[cfg_attr(small, inline(never))]
     pub fn slice<T: Record>(&self, place: TailRef, count: usize) -> Option<&'m [T]> {
         <[T]>::ref_from_bytes(self.place(place, size_of::<T>(), count)?).ok()
+    }
+
+    /// `count` bytes; none for 0.
+    pub(crate) fn octets(&self, place: TailRef, count: usize) -> Option<&'m [u8]> {
+        self.place(place, 1, count)
     }
 
     #[inline(never)]

@@ -168,16 +168,16 @@ impl<'m> MemberTable<'m> {
         if entry.kept.is_null() {
             return None;
         }
-        self.entries.as_ref()?.slice::<u8>(entry.kept, usize::try_from(entry.size.get()).ok()?)
+        self.entries.as_ref()?.octets(entry.kept, usize::try_from(entry.size.get()).ok()?)
     }
 }
 
 /// An entry and its name.
 fn entry_at<'m>(tail: &Tail<'m>, place: TailRef) -> Option<(&'m Entry, &'m [u8])> {
-    let fixed = tail.slice::<u8>(place, size_of::<Entry>())?;
+    let fixed = tail.octets(place, size_of::<Entry>())?;
     let entry = Entry::ref_from_bytes(fixed).ok()?;
     let name_len = usize::try_from(entry.name_len.get()).ok()?;
-    let all = tail.slice::<u8>(place, size_of::<Entry>().checked_add(name_len)?)?;
+    let all = tail.octets(place, size_of::<Entry>().checked_add(name_len)?)?;
     Some((entry, all.get(size_of::<Entry>()..)?))
 }
 

@@ -16,7 +16,7 @@ mod walk;
 pub use sparse::Extent;
 pub(crate) use walk::Tar;
 
-use crate::error::{Code, ContainerCode, Error, Stage};
+use crate::error::{ContainerCode, Error, Id, Stage};
 
 fn refuse(code: ContainerCode) -> Error {
     Error::new(Stage::Unpack, code)
@@ -25,7 +25,7 @@ fn refuse(code: ContainerCode) -> Error {
 /// True for what the archive itself is at fault for, or asks too much with; anything else comes from
 /// whoever takes the events.
 pub(crate) fn is_archive_fault(error: &Error) -> bool {
-    matches!(error.code(), Code::Container(_)) && matches!(error.id().number, 300..600)
+    matches!(error.id(), Id { letter: 'C', number: 300..600 })
 }
 
 /// Length of a block.

@@ -47,7 +47,7 @@ codes! {
         VarIds = 'E' 303, Invalid, "Unexpected var_ids set! max={a}, size={b}", "ids that are dense from 0", remedy::COMPILE;
         InvalidTarget = 'E' 304, Invalid, "Invalid target = {a}", "2 (sunda), 3 (cayman) or 4 (mariana)", "Compile the model for one of these targets.";
         /// Ours: a top-level key has the wrong type.
-        DefinitionMalformed = 'E' 305, Invalid, "malformed {name} in def.json", "`fp8_conversion_config`, an object of flags and unsigned numbers; `dma`, an array; `ucode_lib`, a string or an array; `ext_isa_ucode_lib_def`, an object; a string for each engine; `num_streams` and `#rank_world_size`, unsigned numbers", remedy::COMPILE;
+        DefinitionMalformed = 'E' 305, Invalid, "malformed {name} in def.json", "`fp8_conversion_config`, an object of flags and unsigned numbers; `dma`, an array; `ucode_lib`, a string or an array; `ext_isa_ucode_lib_def` and `cc_streams`, objects; a string for each engine; `num_streams` and `#rank_world_size`, unsigned numbers", remedy::COMPILE;
         VarType = 'E' 310, Invalid, "Failed to parse, key: type", "a string", remedy::COMPILE;
         VarId = 'E' 311, Invalid, "missing <var_id> in {name}", "an unsigned number below 4294967296", remedy::COMPILE;
         VarClassUnknown = 'E' 312, Invalid, "unknown type '{name2}' of variable {name}", "`state-buffer`, `input`, `output`, `tmp-buf`, `virtual`, `file`, `remote`, `pointer`, `list` or `dge-table`", remedy::COMPILE;
@@ -63,7 +63,7 @@ codes! {
         VarExtent = 'E' 322, Invalid, "backing_variable_off {a} + size {b} of {name} overflows", "an end below 2^64", remedy::COMPILE;
         VarReference = 'E' 323, Invalid, "{name} refers to variable {a}, which does not exist", "an id below {b}", remedy::COMPILE;
         /// Ours: a key of a `var` entry has the wrong type or an impossible value.
-        VarMalformed = 'E' 324, Invalid, "malformed {name2} of variable {name}", "`size`, `alignment`, `backing_variable_off`, `referenced_var_id` and `pipe`, numbers; `dtype`, `file_name` and `prefix`, strings, the last of at most 511 bytes; `shape`, an array of unsigned numbers; `fabric_path`, one of `main`, `alt` and `repl`; `backing_buf`, one of `main`, `local`, `shared` and `sharded`", remedy::COMPILE;
+        VarMalformed = 'E' 324, Invalid, "malformed {name2} of variable {name}", "`size`, `alignment`, `backing_variable_off`, `referenced_var_id` and `pipe`, numbers; `dtype`, `file_name` and `prefix`, strings, the last of at most 511 bytes; `shape`, an array of unsigned numbers; `fabric_path`, one of `main`, `alt` and `repl`; `backing_buf`, one of `main`, `local`, `shared` and `sharded`; of a `remote` one, `remote_vtpb_rel_sg_id` (or `remote_sg_id`, `remote_core`), `remote_var_id` and `remote_name`, an index, an id and a name", remedy::COMPILE;
         /// Ours: the address of a cell in itself means nothing, and no known file has one.
         PointerSelf = 'E' 325, Invalid, "pointer {name} refers to itself", "another variable", remedy::COMPILE;
         /// Ours: so a cycle of pointers is refused as well.
@@ -117,6 +117,8 @@ codes! {
         /// So a cycle is refused as well.
         RemoteChain = 'E' 384, Invalid, "Failed to resolve remote variables for subgraphs {a} to {b}: {name} refers to the remote variable {name2}", "a variable that is not remote", remedy::COMPILE;
         RemoteSubgraph = 'E' 385, Invalid, "Failed to resolve remote variables for subgraphs {a} to {b}: {name} names subgraph {c}", "a subgraph from {a} to {b}", remedy::COMPILE;
+        /// Ours: its keys, the form of its name and the same name there say different things (lowering.md §9.3).
+        RemoteSources = 'E' 386, Invalid, "Failed to resolve remote variables for subgraphs {a} to {b}: {name} names more than one variable", "the same owner by its keys and by its name", remedy::COMPILE;
         Collectives = 'E' 390, Invalid, "malformed {name}", "arrays of ranks, nested three deep", remedy::COMPILE;
         ArenaFull = 'E' 801, Resource, "the arena is full: {a} bytes needed, {b} available", "an arena that holds this file", "Give a larger arena, with `--max-memory` on the command line; `neffload plan FILE` prints the exact need.";
         /// Ours: a count of the file is above what the caller allows.

@@ -46,12 +46,12 @@ pub(super) struct Message<'a, F> {
 
 impl<'n, F: Fn(MemberId) -> Option<&'n [u8]>> fmt::Display for Message<'_, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (stage, code, at) = (self.error.stage(), self.error.code(), self.error.at());
-        write!(f, "{}", code.row().id())?;
+        let (stage, at) = (self.error.stage(), self.error.at());
+        write!(f, "{}", self.error.id())?;
         if SMALL {
             at.bare(f)?
         } else {
-            write!(f, " {}", Template { text: code.info().text, at })?
+            write!(f, " {}", self.error.log())?
         }
         let mut place = Parts { f, open: false };
         match at.member {
@@ -71,7 +71,7 @@ impl<'n, F: Fn(MemberId) -> Option<&'n [u8]>> fmt::Display for Message<'_, F> {
             place.part(format_args!("subgraph {subgraph}"))?;
         }
         place.close()?;
-        let expected = if SMALL { "" } else { code.info().expected };
+        let expected = if SMALL { "" } else { self.error.code().info().expected };
         if expected.is_empty() {
             return Ok(());
         }

@@ -26,6 +26,7 @@ impl<const N: usize> Name<N> {
 
     /// The kept bytes.
     #[must_use]
+    #[cfg_attr(small, inline(never))]
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.get(..usize::from(self.len)).unwrap_or(&[])
     }

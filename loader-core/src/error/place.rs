@@ -12,6 +12,18 @@ mod inline;
 mod shelf;
 
 #[cfg(not(small))]
-pub(super) use inline::Kept;
+pub(super) use inline::{Kept, Whole};
 #[cfg(small)]
-pub(super) use shelf::Kept;
+pub(super) use shelf::{Kept, Whole};
+
+/// A number of a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Member,
+    Offset,
+    Element,
+    Subgraph,
+    A,
+    B,
+    C,
+}

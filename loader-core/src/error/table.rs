@@ -77,13 +77,13 @@ macro_rules! codes {
                 status: $crate::error::Status::$status,
             }),*];
 
-            #[allow(clippy::as_conversions, reason = "the number of a variant, from 0")]
-            pub(super) fn row(self) -> $crate::error::table::Row {
-                Self::ROWS.get(self as usize).copied().unwrap_or($crate::error::table::Row::NONE)
+            /// The row of the variant with that number.
+            pub(super) fn row(number: u8) -> $crate::error::table::Row {
+                let row = Self::ROWS.get(usize::from(number));
+                row.copied().unwrap_or($crate::error::table::Row::NONE)
             }
 
             /// The number of a variant, from 0.
-            #[allow(dead_code, reason = "errors of small builds keep it")]
             #[allow(clippy::as_conversions, reason = "less than 256, see below")]
             pub(super) const fn number(self) -> u8 {
                 const { assert!(Self::ALL.len() <= 256) };
@@ -98,9 +98,8 @@ macro_rules! codes {
 
             /// The table row of this code. Where small code goes before speed, it has no words.
             #[must_use]
-            #[allow(clippy::as_conversions, reason = "the number of a variant, from 0")]
             pub fn info(self) -> $crate::error::Info {
-                let row = self.row();
+                let row = Self::row(self.number());
                 let (id, status) = (row.id(), row.status);
                 if $crate::layout::SMALL {
                     return $crate::error::Info { id, variant: "", status, text: "", expected: "" };

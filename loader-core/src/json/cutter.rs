@@ -154,8 +154,12 @@ impl<'b> Cutter<'b> {
     /// # Errors
     /// E120 to E124, and the reader's own.
     pub fn feed<R: Reader>(&mut self, bytes: &[u8], reader: &mut R) -> Result<(), Error> {
-        let result = if SMALL { self.run::<dyn Reader + '_>(bytes, reader) } else { self.run(bytes, reader) };
-        result.map_err(|error| self.placed(error))
+        if SMALL { self.take::<dyn Reader + '_>(bytes, reader) } else { self.take(bytes, reader) }
+    }
+
+    #[cfg_attr(small, inline(never))]
+    fn take<R: Reader + ?Sized>(&mut self, bytes: &[u8], reader: &mut R) -> Result<(), Error> {
+        self.run(bytes, reader).map_err(|error| self.placed(error))
     }
 
     /// The document is complete. Returns its length.
@@ -163,16 +167,18 @@ impl<'b> Cutter<'b> {
     /// # Errors
     /// E121 if it ends too early; the reader's own, for a root that is a taken number.
     pub fn finish<R: Reader>(&mut self, reader: &mut R) -> Result<u64, Error> {
+        let whole = if SMALL { self.complete::<dyn Reader + '_>(reader) } else { self.complete(reader) };
+        whole.map(|()| self.lexer.offset())
+    }
+
+    #[cfg_attr(small, inline(never))]
+    fn complete<R: Reader + ?Sized>(&mut self, reader: &mut R) -> Result<(), Error> {
         let last = self.lexer.finish().map_err(|fault| self.placed(fault.error()))?;
-        if last.is_some() {
-            let end = if SMALL { self.end::<dyn Reader + '_>(&[], reader) } else { self.end(&[], reader) };
-            end.map_err(|error| self.placed(error))?;
-        }
-        Ok(self.lexer.offset())
+        last.map_or(Ok(()), |_| self.end(&[], reader).map_err(|error| self.placed(error)))
     }
 
     fn placed(&self, error: Error) -> Error {
-        error.edit(|at| at.member = at.member.or(self.member))
+        error.member_or(self.member)
     }
 
     /// `start..at` is the part of `bytes` that belongs to the key or value being gathered.
@@ -466,7 +472,7 @@ impl<'b> Cutter<'b> {
 fn unique(element: Element<'_>) -> Result<(), Error> {
     let Some((key, offset)) = element.repeated_key() else { return Ok(()) };
     let error = Error::new(Stage::Manifest, ManifestCode::JsonDuplicateKey).offset(offset);
-    Err(error.edit(|at| at.name = key.bytes().collect()))
+    Err(error.named(&key.bytes().collect()))
 }
 
 /// Refuses a key or value that is longer than the room for it.

@@ -1,12 +1,17 @@
-//! The second pass: records into the arena's head, in one order that depends on the tables alone.
+//! The records, in one order that depends on the tables alone.
 //!
 //! Everything is allocated before the first transfer is read. Transfers then fill places computed from
 //! the totals per source and queue instance, so the bytes do not depend on the order of members, on
 //! chunking or on how the payload is held.
+//!
+//! The same code counts and writes. Over an arena of no bytes nothing has a place, and what is asked for is added up:
+//! that is the measuring pass, which makes every check in the order in which the reference reads a subgraph. What it
+//! found is the room of the [pools](pools) of the emitting pass.
 
 mod blocks;
 mod collectives;
 mod lanes;
+mod pools;
 mod put;
 mod queues;
 mod sink;
@@ -14,22 +19,25 @@ mod tables;
 mod ucode;
 mod vars;
 
-pub(crate) use lanes::{SCRATCH_PER_INSTANCE, lanes_bytes};
+pub(super) use lanes::scratch_bytes;
+pub(super) use pools::Found;
 
-use super::dims::{Counts, Dims};
+use super::dims::Dims;
 use super::input::{FileIn, Input, ManifestInput, PayloadTransfers, Transfers};
 use super::kbins::Kbins;
-use super::measure::{Subject, measure};
+use super::measure::{Subject, measure, wide};
 use super::record::{ArchNumber, Fp8Cfg, Kbin, SubgraphEntry};
-use crate::arena::{Arena, ArenaRef};
-use crate::error::{Error, LowerCode, Notes, Stage, remark};
+use crate::arena::{Arena, ArenaRef, NULL_AREA};
+use crate::error::{Error, Ignored, LowerCode, Notes, Stage, remark};
 use crate::layout::SMALL;
 use crate::limits::Limits;
-use crate::manifest::Manifest;
+use crate::manifest::{Fp8, Manifest};
 use crate::policy::{Fp8Overrides, Policy};
 use crate::source::Payload;
-use lanes::Scratch;
+use lanes::{Lane, Scratch};
+use pools::POOLS;
 use sink::Sink;
+use zerocopy::FromZeros;
 use zerocopy::little_endian::{U32, U64};
 
 /// What transfers are read with.
@@ -100,7 +108,7 @@ fn build<I: Input, T: Transfers>(
     dims: &Dims,
 ) -> Result<ArenaRef, Error> {
     let before = arena.head_used();
-    let scratch = Scratch::take(arena, &subject)?;
+    let scratch = Scratch::take(arena, subject.input.subgraphs());
     let mut emit = Emit::new(arena, subject, notes, scratch);
     emit.records()?;
     let (entries, lost) = (emit.entries, emit.lost);
@@ -108,11 +116,26 @@ fn build<I: Input, T: Transfers>(
     transfers.visit(&mut sink, notes)?;
     sink.finish()?;
     super::link::link(arena, &subject, entries, notes)?;
-    let used = u64::try_from(arena.head_used().saturating_sub(before)).unwrap_or(u64::MAX);
-    if lost || used != dims.product_bytes().saturating_sub(16) {
+    let used = wide(arena.head_used().saturating_sub(before));
+    if lost || used != dims.product_bytes().saturating_sub(wide(NULL_AREA)) {
         return Err(subject.broken("the measured product differs from the emitted one"));
     }
     Ok(entries)
+}
+
+/// What the records of one subgraph will take; makes every check that needs no memory.
+#[inline(never)]
+pub(super) fn count<I: Input>(subject: Subject<'_, I>, found: &mut Found) -> Result<(), Error> {
+    let (mut arena, mut notes) = (Arena::nothing(), Ignored);
+    let mut emit = Emit::new(&mut arena, subject, &mut notes, Scratch::NONE);
+    emit.alloc::<SubgraphEntry>(1);
+    emit.alloc::<Kbin>(1);
+    emit.entry()?;
+    emit.steps(&Step::READING)?;
+    subject.check_target()?;
+    emit.found.close();
+    *found = emit.found;
+    Ok(())
 }
 
 /// Emits the records of all subgraphs, one after the other.
@@ -127,12 +150,54 @@ struct Emit<'a, 'm, I> {
     entries: ArenaRef,
     /// A record had no place.
     lost: bool,
-    /// What the present subgraph has, its kbin as far as it is known, and what is filled bit by bit.
-    counts: Counts,
+    /// Of the present subgraph: what the measuring pass found, what this one found, where its pools are and what
+    /// transfers fill, and its kbin as far as it is known.
+    known: Found,
+    found: Found,
+    rooms: [ArenaRef; POOLS],
+    lane: Lane,
     kbin: Kbin,
-    blobs: ArenaRef,
-    blobs_used: u32,
-    names: ArenaRef,
+}
+
+/// A part of a subgraph that is read, checked and written in one go.
+#[derive(Clone, Copy)]
+enum Step {
+    Vars,
+    Queues,
+    Collectives,
+    Libraries,
+    Carveouts,
+    ActSets,
+    Dve,
+    Blocks,
+    Engines,
+}
+
+impl Step {
+    /// The order in which the reference reads a subgraph (lowering.md §5.1).
+    const READING: [Self; 9] = [
+        Self::Vars,
+        Self::Queues,
+        Self::Collectives,
+        Self::Libraries,
+        Self::Carveouts,
+        Self::ActSets,
+        Self::Dve,
+        Self::Blocks,
+        Self::Engines,
+    ];
+    /// The order in which its records stand (lowering.md §5).
+    const WRITING: [Self; 9] = [
+        Self::Engines,
+        Self::Queues,
+        Self::Vars,
+        Self::ActSets,
+        Self::Dve,
+        Self::Collectives,
+        Self::Libraries,
+        Self::Carveouts,
+        Self::Blocks,
+    ];
 }
 
 impl<'a, 'm, I: Input> Emit<'a, 'm, I> {
@@ -142,41 +207,29 @@ impl<'a, 'm, I: Input> Emit<'a, 'm, I> {
         notes: &'a mut dyn Notes,
         scratch: Scratch,
     ) -> Self {
-        let null = ArenaRef::NULL;
-        let (counts, kbin) = (Counts::default(), Kbin::default());
-        let (entries, blobs, names) = (null, null, null);
-        Self {
-            arena,
-            subject,
-            notes,
-            scratch,
-            entries,
-            lost: false,
-            counts,
-            kbin,
-            blobs,
-            blobs_used: 0,
-            names,
-        }
+        let (known, found, kbin) = (Found::default(), Found::default(), Kbin::default());
+        let (entries, rooms, lane) = (ArenaRef::NULL, [ArenaRef::NULL; POOLS], Lane::new_zeroed());
+        Self { arena, subject, notes, scratch, entries, lost: false, known, found, rooms, lane, kbin }
     }
 
     /// All records but what transfers fill.
     #[inline(never)]
     fn records(&mut self) -> Result<(), Error> {
         let count = self.subject.input.subgraphs();
-        self.entries = self.alloc::<SubgraphEntry>(u64::from(count));
+        self.entries = self.alloc::<SubgraphEntry>(count);
         for sg in 0..count {
             self.subject.sg = sg;
             self.entry()?;
         }
-        let kbins = self.alloc::<Kbin>(u64::from(count));
+        let kbins = self.alloc::<Kbin>(count);
         for sg in 0..count {
             self.subject.sg = sg;
-            self.counts = self.subject.count()?;
-            self.kbin()?;
+            self::count(self.subject, &mut self.known)?;
+            (self.found, self.kbin) = (Found::default(), Kbin::default());
+            self.steps(&Step::WRITING)?;
             let place = kbins.at::<Kbin>(sg);
-            let kbin = self.kbin;
-            self.put(place, &kbin);
+            let slot = self.arena.get_mut::<Kbin>(place);
+            self.lost |= slot.map(|slot| *slot = self.kbin).is_none();
             if let Some(entry) = self.nth_mut::<SubgraphEntry>(self.entries, sg) {
                 entry.kbin = place;
             }
@@ -207,29 +260,33 @@ impl<'a, 'm, I: Input> Emit<'a, 'm, I> {
         }
     }
 
-    /// The steps of lowering.md §5, in order.
+    /// All parts of the present subgraph, and what its kbin itself says.
     #[inline(never)]
-    fn kbin(&mut self) -> Result<(), Error> {
-        let subgraph = self.subject.subgraph()?;
-        (self.kbin, self.blobs_used) = (Kbin::default(), 0);
-        self.engines();
-        self.queues();
-        self.vars()?;
-        self.act_sets(subgraph.act_semaphore);
-        self.dve();
-        self.kbin.replica_groups = self.ranks(false);
-        self.kbin.src_target_pairs = self.ranks(true);
-        self.libraries(subgraph.has_ext_isa)?;
-        self.carveouts(subgraph.has_carveouts);
+    fn steps(&mut self, order: &[Step]) -> Result<(), Error> {
+        let subgraph = self.subject.input.subgraph(self.subject.sg);
+        let subgraph = subgraph.as_ref().ok_or_else(|| self.subject.broken("the input lacks a subgraph"))?;
+        for step in order {
+            match step {
+                Step::Vars => self.vars(subgraph),
+                Step::Queues => self.queues(subgraph),
+                Step::Collectives => self.collectives(),
+                Step::Libraries => self.libraries(subgraph),
+                Step::Carveouts => self.carveouts(subgraph),
+                Step::ActSets => self.act_sets(subgraph),
+                Step::Dve => self.dve(),
+                Step::Blocks => self.blocks(),
+                Step::Engines => self.engines(),
+            }?;
+        }
         self.kbin.fp8_conv_cfg = fp8(subgraph.fp8.as_ref(), &self.subject.policy.fp8());
         self.kbin.cc_streams.num_streams = U64::new(subgraph.num_streams);
         self.kbin.target = ArchNumber::new(subgraph.target);
-        self.blocks()
+        Ok(())
     }
 }
 
 /// The file's FP8 conversion, or zeros, with the caller's values over it (lowering.md §5.11).
-fn fp8(file: Option<&crate::manifest::Fp8>, over: &Fp8Overrides) -> Fp8Cfg {
+fn fp8(file: Option<&Fp8>, over: &Fp8Overrides) -> Fp8Cfg {
     let file = file.copied().unwrap_or_default();
     let flag = |over: Option<bool>, file: bool| u8::from(over.unwrap_or(file));
     let number = |over: Option<u32>, file: u32| U32::new(over.unwrap_or(file));

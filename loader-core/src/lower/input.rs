@@ -9,11 +9,12 @@
 
 mod manifest;
 mod profiles;
+mod records;
 mod steps;
 
 pub use manifest::{ManifestInput, PayloadTransfers};
 
-use super::record::{ActProfile, CarveoutType, EngType, RingType};
+use super::record::{ActProfile, Blob, CarveoutType, EngType, RingType};
 use crate::arch::Engine;
 use crate::error::{Error, Notes};
 use crate::manifest::{
@@ -52,39 +53,37 @@ pub struct BlobIn {
     pub len: u64,
 }
 
-/// One variable.
-#[derive(Clone, Copy, Debug)]
-pub struct VarIn<'a> {
-    /// Its id.
-    pub id: u32,
-    /// Its name.
-    pub name: &'a [u8],
-    /// Its class.
-    pub class: VarClass,
-    /// Bytes, if the entry says it.
-    pub size: Option<u64>,
-    /// Bytes; 0 is "none given".
-    pub alignment: u32,
-    /// Device-print element type.
-    pub dtype: &'a [u8],
-    /// Device-print shape.
-    pub shape: &'a [U64],
-    /// Device print.
-    pub print: Option<Print<'a>>,
-    /// `fabric_path`.
-    pub fabric: Option<Fabric>,
-    /// `backing_buf`.
-    pub backing: Option<Backing>,
-    /// What its class adds.
-    pub detail: DetailIn,
+impl BlobIn {
+    /// No bytes of no member.
+    pub const NONE: Self = Self { member: MemberId(Blob::NOT_A_MEMBER), len: 0 };
 }
 
-impl VarIn<'_> {
-    /// Bytes that a constant needs: its payload's, or what its entry says if that is more. Placing a constant whose
-    /// payload is short is refused (staging.md §8.2, T06), so the shortage must still be seen there.
-    pub(crate) fn constant_bytes(&self, payload_len: u64) -> u64 {
-        self.size.map_or(payload_len, |said| said.max(payload_len))
-    }
+/// One variable, read where it lies.
+pub trait VarIn<'a> {
+    /// Its id.
+    fn id(&self) -> u32;
+    /// Its name.
+    fn name(&self) -> &'a [u8];
+    /// Its class.
+    fn class(&self) -> VarClass;
+    /// Bytes, if the entry says it.
+    fn size(&self) -> Option<u64>;
+    /// Bytes; 0 is "none given".
+    fn alignment(&self) -> u32;
+    /// Device-print element type.
+    fn dtype(&self) -> &'a [u8];
+    /// Device-print shape.
+    fn shape(&self) -> &'a [U64];
+    /// Device print.
+    fn print(&self) -> Option<Print<'a>>;
+    /// `fabric_path`.
+    fn fabric(&self) -> Option<Fabric>;
+    /// `backing_buf`.
+    fn backing(&self) -> Option<Backing>;
+    /// What its class adds.
+    fn detail(&self) -> DetailIn;
+    /// Variable id number `at` of a list or `dge-table`.
+    fn element(&self, at: u32) -> Option<u32>;
 }
 
 /// What only one class of variables has.
@@ -111,7 +110,7 @@ pub enum DetailIn {
         /// Its id.
         referenced: u32,
     },
-    /// Elements of [`Input::list`].
+    /// Ids: [`VarIn::element`].
     List {
         /// How many.
         len: u32,
@@ -130,44 +129,51 @@ pub enum DetailIn {
     },
 }
 
-/// The four DVE slots; `None` where the file names no table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The four DVE slots; [`BlobIn::NONE`] where the file names no table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DveIn {
     /// Opcode table, fast control table, slow control table, datapath table: the order of their record.
-    pub tables: [Option<BlobIn>; 4],
+    pub tables: [BlobIn; 4],
     /// A `control_table` that has no slot of its own on this architecture.
     pub unplaced_control: bool,
 }
 
-/// One queue.
-#[derive(Clone, Copy, Debug)]
-pub struct QueueIn<'a> {
+impl Default for DveIn {
+    fn default() -> Self {
+        Self { tables: [BlobIn::NONE; 4], unplaced_control: false }
+    }
+}
+
+/// One queue, read where it lies.
+pub trait QueueIn<'a> {
     /// Its name.
-    pub name: &'a [u8],
+    fn name(&self) -> &'a [u8];
     /// Kind of its rings.
-    pub ring_type: RingType,
+    fn ring_type(&self) -> RingType;
     /// Engine that triggers it.
-    pub owner: Option<EngType>,
+    fn owner(&self) -> Option<EngType>;
     /// Hardware queues of the set.
-    pub num_queues: u32,
+    fn num_queues(&self) -> u32;
     /// Completion semaphores.
-    pub semaphores: &'a [U32],
+    fn semaphores(&self) -> &'a [U32];
     /// `pinned`.
-    pub pinned: bool,
+    fn pinned(&self) -> bool;
     /// Hardware descriptor generation.
-    pub dge: bool,
+    fn dge(&self) -> bool;
     /// Descriptors are generated on the device.
-    pub dynamic: bool,
+    fn dynamic(&self) -> bool;
     /// The queue has `dynamic_dma`, which must state a scratch.
-    pub needs_scratch: bool,
+    fn needs_scratch(&self) -> bool;
     /// Scratch of a dynamic queue.
-    pub scratch: Option<Scratch>,
+    fn scratch(&self) -> Option<Scratch>;
     /// Ring instances, at least 1.
-    pub instances: u32,
+    fn instances(&self) -> u32;
     /// Whether the instances have names of their own.
-    pub named_instances: bool,
+    fn named_instances(&self) -> bool;
     /// Number of its first instance among all instances of the subgraph.
-    pub first_instance: u32,
+    fn first_instance(&self) -> u32;
+    /// Name of an instance.
+    fn instance_name(&self, instance: u32) -> Option<&'a [u8]>;
 }
 
 /// One activation function set.
@@ -207,23 +213,30 @@ pub enum RankStep {
     Rank(u32),
 }
 
-/// One ucode library.
-#[derive(Clone, Copy, Debug)]
-pub struct LibraryIn<'a> {
+/// One ucode library, read where it lies.
+pub trait LibraryIn<'a> {
     /// Its name.
-    pub name: &'a [u8],
+    fn name(&self) -> &'a [u8];
     /// `ulib_to_ucode_version`; empty if absent.
-    pub version: &'a [u8],
-    /// Its bytes.
-    pub content: BlobIn,
+    fn version(&self) -> &'a [u8];
+    /// The member that holds its bytes.
+    fn content(&self) -> BlobIn;
     /// Base opcode.
-    pub opcode: i32,
+    fn opcode(&self) -> i32;
     /// `cpu_id`.
-    pub cpu_id: u32,
+    fn cpu_id(&self) -> u32;
     /// `total_cpus`.
-    pub total_cpus: u32,
-    /// Its position for [`Input::functions`].
-    pub index: u32,
+    fn total_cpus(&self) -> u32;
+    /// Its position in the file.
+    fn index(&self) -> u32;
+    /// Function number `at`.
+    fn function(&self, at: u32) -> Option<FunctionIn<'a>>;
+
+    /// Number of functions.
+    fn functions(&self) -> u32 {
+        let more = (0..).map_while(|at| self.function(at));
+        u32::try_from(more.count()).unwrap_or(u32::MAX)
+    }
 }
 
 /// One function of a library.
@@ -259,6 +272,19 @@ pub trait Input {
     /// things against the same rules again, nor against the promises of this trait.
     const CHECKED: bool = false;
 
+    /// A variable.
+    type Var<'a>: VarIn<'a>
+    where
+        Self: 'a;
+    /// A queue.
+    type Queue<'a>: QueueIn<'a>
+    where
+        Self: 'a;
+    /// A ucode library.
+    type Library<'a>: LibraryIn<'a>
+    where
+        Self: 'a;
+
     /// Number of subgraphs.
     fn subgraphs(&self) -> u32;
 
@@ -277,22 +303,21 @@ pub trait Input {
     /// Number of variables.
     fn var_count(&self, sg: u32) -> u32;
 
+    /// Variable number `order` by name.
+    fn var(&self, sg: u32, order: u32) -> Option<Self::Var<'_>>;
+
     /// Variables by name.
-    fn vars(&self, sg: u32) -> impl Iterator<Item = VarIn<'_>>;
-
-    /// Variable ids of a list or `dge-table`.
-    fn list(&self, sg: u32, var_id: u32) -> impl Iterator<Item = u32>;
-
-    /// Queues by name.
-    fn queues(&self, sg: u32) -> impl Iterator<Item = QueueIn<'_>>;
-
-    /// Queue number `index`.
-    fn queue(&self, sg: u32, index: u16) -> Option<QueueIn<'_>> {
-        self.queues(sg).nth(usize::from(index))
+    fn vars(&self, sg: u32) -> impl Iterator<Item = Self::Var<'_>> {
+        (0..).map_while(move |order| self.var(sg, order))
     }
 
-    /// Name of an instance of queue number `queue`.
-    fn instance_name(&self, sg: u32, queue: u32, instance: u32) -> Option<&[u8]>;
+    /// Queue number `index` by name.
+    fn queue(&self, sg: u32, index: u32) -> Option<Self::Queue<'_>>;
+
+    /// Queues by name.
+    fn queues(&self, sg: u32) -> impl Iterator<Item = Self::Queue<'_>> {
+        (0..).map_while(move |index| self.queue(sg, index))
+    }
 
     /// What the blocks of a source hold for one instance, in the flat numbering of [`QueueIn::first_instance`].
     fn totals(&self, sg: u32, source: BlockSource, instance: u32) -> Totals;
@@ -325,13 +350,15 @@ pub trait Input {
     fn src_target_pairs(&self, sg: u32) -> impl Iterator<Item = RankStep>;
 
     /// Ucode libraries by name, without the default one.
-    fn libraries(&self, sg: u32) -> impl Iterator<Item = LibraryIn<'_>>;
-
-    /// Functions of a library.
-    fn functions(&self, sg: u32, library: u32) -> impl Iterator<Item = FunctionIn<'_>>;
+    fn libraries(&self, sg: u32) -> impl Iterator<Item = Self::Library<'_>>;
 
     /// Functions that `ext_isa_ucode_lib_def` picks from the default library.
     fn ext_isa(&self, sg: u32) -> impl Iterator<Item = FunctionIn<'_>>;
+
+    /// How many these are.
+    fn ext_isa_count(&self, sg: u32) -> u32 {
+        u32::try_from(self.ext_isa(sg).count()).unwrap_or(u32::MAX)
+    }
 }
 
 /// Receives blocks, and profiles of activation functions.

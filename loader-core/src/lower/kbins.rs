@@ -111,7 +111,7 @@ impl<'m> KbinView<'m> {
     /// Name of the subgraph.
     #[must_use]
     pub fn subgraph_name(&self) -> &'m [u8] {
-        self.array(self.entry.name)
+        self.text(self.entry.name)
     }
 
     /// Where the name of the subgraph is among the records.
@@ -123,7 +123,7 @@ impl<'m> KbinView<'m> {
     /// Directory of its members, without the last `/`.
     #[must_use]
     pub fn dir(&self) -> &'m [u8] {
-        self.array(self.entry.dir)
+        self.text(self.entry.dir)
     }
 
     /// Architecture; lowering refuses any other than the three known ones.
@@ -173,8 +173,13 @@ impl<'m> KbinView<'m> {
     /// All blobs that have bytes.
     #[must_use]
     pub fn blobs(&self) -> &'m [Blob] {
+        self.first_hdr().map_or(&[], |hdr| self.array(hdr.blobs))
+    }
+
+    /// The header of the first slot, which says what all say.
+    fn first_hdr(&self) -> Option<&'m EngineHdr> {
         let [first, ..] = self.kbin.engine;
-        self.head.get::<EngineHdr>(first).map_or(&[], |hdr| self.array(hdr.blobs))
+        self.head.get(first)
     }
 
     /// Print metadata of a variable.

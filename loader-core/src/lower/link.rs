@@ -3,12 +3,12 @@
 use super::input::{FileIn, Input};
 use super::kbins::{Kbins, behind};
 use super::measure::Subject;
-use super::record::{Extra, Kbin, MemRef, MemRefSetHdr, MrType, PtrArm, RemoteArm, SubgraphEntry};
+use super::record::{Kbin, MemRef, MemRefSetHdr, MrType, Pad, PtrArm, RemoteArm, SubgraphEntry};
 use crate::arena::{Arena, ArenaRef};
 use crate::error::{Error, LowerCode, Notes, remark};
 use crate::layout::SMALL;
 use zerocopy::little_endian::U64;
-use zerocopy::transmute;
+use zerocopy::{FromBytes, transmute};
 
 /// Fills what needs all variables of all kbins, and checks that the number of kbins can run.
 #[inline(never)]
@@ -50,53 +50,56 @@ struct Linker<'a, I> {
 }
 
 impl<I: Input> Linker<'_, I> {
-    /// Where a variable of a subgraph is.
+    /// Where a variable of a subgraph is; null if there is none.
     #[inline(never)]
-    fn place(&self, arena: &Arena<'_>, sg: u32, id: u32) -> Option<ArenaRef> {
-        let entry = arena.get::<SubgraphEntry>(self.entries.at::<SubgraphEntry>(sg))?;
-        let set = arena.get::<Kbin>(entry.kbin)?.mem_ref_set;
-        behind::<MemRefSetHdr>(set, arena.get::<MemRefSetHdr>(set)?.nmem.get()).nth::<MemRef>(id)
+    fn place(&self, arena: &Arena<'_>, sg: u32, id: u32) -> ArenaRef {
+        let entry = arena.get::<SubgraphEntry>(self.entries.at::<SubgraphEntry>(sg));
+        let set = entry.and_then(|entry| arena.get::<Kbin>(entry.kbin)).map(|kbin| kbin.mem_ref_set);
+        let set = set.unwrap_or(ArenaRef::NULL);
+        let count = arena.get::<MemRefSetHdr>(set).map_or(0, |header| header.nmem.get());
+        behind::<MemRefSetHdr>(set, count).at::<MemRef>(id)
     }
 
     fn get<'v>(&self, arena: &'v Arena<'_>, sg: u32, id: u32) -> Option<&'v MemRef> {
-        arena.get(self.place(arena, sg, id)?)
+        arena.get(self.place(arena, sg, id))
     }
 
     /// Pointers and remote variables: what their records say of another variable.
     fn link(&self, arena: &mut Arena<'_>, id: u32) -> Result<(), Error> {
         let broken = || self.subject.broken("a variable has no record");
-        let place = self.place(arena, self.subject.sg, id).ok_or_else(broken)?;
+        let place = self.place(arena, self.subject.sg, id);
         let record = arena.get::<MemRef>(place).ok_or_else(broken)?;
-        match record.extra() {
-            Extra::Ptr(arm) => {
-                let io_ref = self.pointer(arena, record, arm)?;
-                let record = arena.get_mut::<MemRef>(place).ok_or_else(broken)?;
-                record.arm = transmute!(PtrArm { io_ref, ..arm });
+        match record.mr_type {
+            MrType::PTR => {
+                let PtrArm { referenced_var_id, .. } = transmute!(record.arm);
+                let io_ref = self.pointer(arena, record, referenced_var_id.get())?;
+                let Pad(arm) = &mut arena.get_mut::<MemRef>(place).ok_or_else(broken)?.arm;
+                PtrArm::mut_from_bytes(arm).map_err(|_| broken())?.io_ref = io_ref;
             }
-            Extra::Remote(arm) => {
-                let size = self.remote(arena, record, arm)?;
+            MrType::REMOTE => {
+                let size = self.remote(arena, record, transmute!(record.arm))?;
                 arena.get_mut::<MemRef>(place).ok_or_else(broken)?.size = size;
             }
-            _ if !I::CHECKED && record.mr_type == MrType::INVALID => return Err(broken()),
+            MrType::INVALID if !I::CHECKED => return Err(broken()),
             _ => {}
         }
         Ok(())
     }
 
     fn fault(&self, arena: &Arena<'_>, code: LowerCode, record: &MemRef) -> Error {
-        let name = arena.slice::<u8>(record.name).unwrap_or(&[]);
+        let name = arena.octets(record.name).unwrap_or(&[]);
         self.subject.fail(code).name(name).element(record.var_id.get())
     }
 
     /// A pointer holds the address of a variable that is no pointer: 1 if the caller owns that one.
-    fn pointer(&self, arena: &Arena<'_>, record: &MemRef, arm: PtrArm) -> Result<u8, Error> {
-        let target = self.get(arena, self.subject.sg, arm.referenced_var_id.get());
+    fn pointer(&self, arena: &Arena<'_>, record: &MemRef, id: u32) -> Result<u8, Error> {
+        let target = self.get(arena, self.subject.sg, id);
         let target = target.ok_or_else(|| self.subject.broken("a pointer leads nowhere"))?;
         if !I::CHECKED && target.var_id == record.var_id {
             return Err(self.fault(arena, LowerCode::PointerSelf, record));
         }
         if !I::CHECKED && target.mr_type == MrType::PTR {
-            let name = arena.slice::<u8>(target.name).unwrap_or(&[]);
+            let name = arena.octets(target.name).unwrap_or(&[]);
             return Err(self.fault(arena, LowerCode::PointerChain, record).name2(name));
         }
         Ok(u8::from(target.mr_type.is_io()))

@@ -1,6 +1,6 @@
-//! The first pass: every check that needs no memory, and the exact size of everything.
+//! The checks that need no memory, and the exact size of everything.
 //!
-//! After it, the emitting pass cannot run out of arena.
+//! After the measuring pass, the emitting one cannot run out of arena.
 
 mod blocks;
 mod queues;
@@ -8,11 +8,11 @@ mod sections;
 mod vars;
 
 pub(crate) use blocks::has_tail;
-pub(crate) use queues::QUEUES;
-pub(crate) use sections::EXT_ISA_OPCODE;
+pub(crate) use queues::{INSTANCES_MOST, QUEUES};
+pub(crate) use sections::{ACT_SETS_MOST, CARVEOUTS_MOST, EXT_ISA_MOST, EXT_ISA_OPCODE, FUNCTIONS_MOST};
 
-use super::dims::{Counts, Dims, add, entry_bytes, list_bytes};
-use super::emit::SCRATCH_PER_INSTANCE;
+use super::dims::Dims;
+use super::emit::{self, Found, scratch_bytes};
 use super::input::{FileIn, Input, Subgraph};
 use crate::arch::Arch;
 use crate::arena::NULL_AREA;
@@ -93,19 +93,6 @@ impl<'a, I: Input> Subject<'a, I> {
         }
         Ok(())
     }
-
-    /// Checks the subgraph and counts it, in the order in which the reference reads it (lowering.md §5.1).
-    #[inline(never)]
-    pub(crate) fn count(&self) -> Result<Counts, Error> {
-        let mut counts = Counts { kbins: 1, ..Counts::default() };
-        self.count_vars(&mut counts)?;
-        self.count_queues(&mut counts)?;
-        self.count_sections(&mut counts)?;
-        self.count_blocks(&mut counts)?;
-        self.count_engines(&mut counts)?;
-        self.check_target()?;
-        Ok(counts)
-    }
 }
 
 pub(crate) fn wide(n: usize) -> u64 {
@@ -122,17 +109,13 @@ pub fn measure<I: Input>(input: &I, limits: &Limits, policy: &Policy) -> Result<
     if !I::CHECKED {
         check_graphs(&Subject { input, limits, policy, sg: 0 })?;
     }
-    let mut product = wide(NULL_AREA);
-    let mut scratch = super::emit::lanes_bytes(count);
+    let (mut product, mut instances, mut found) = (wide(NULL_AREA), 0u64, Found::default());
     for sg in 0..count {
-        let subject = Subject { input, limits, policy, sg };
-        let Subgraph { name, dir, .. } = subject.subgraph()?;
-        let counts = subject.count()?;
-        add(&mut product, entry_bytes(name, dir));
-        add(&mut product, counts.bytes());
-        add(&mut scratch, counts.instances.saturating_mul(SCRATCH_PER_INSTANCE));
+        emit::count(Subject { input, limits, policy, sg }, &mut found)?;
+        product = product.saturating_add(found.bytes);
+        instances = instances.saturating_add(u64::from(found.instances));
     }
-    Ok(Dims::new(product, scratch))
+    Ok(Dims::new(product, scratch_bytes(count, instances)))
 }
 
 /// Graph-level rules: at least one subgraph, names unique (lowering.md §5.0).
@@ -153,8 +136,4 @@ fn check_graphs<I: Input>(file: &Subject<'_, I>) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-pub(crate) fn array_bytes(count: u64) -> u64 {
-    list_bytes(count)
 }

@@ -31,9 +31,9 @@ impl Area {
     /// The area of a virtual variable: `fabric_path` where it is not the default, else `backing_buf`, else main.
     /// `None` for a fabric that names no area (`repl`).
     #[must_use]
-    pub fn of(var: &VarIn<'_>) -> Option<Self> {
+    pub fn of<'a>(var: &impl VarIn<'a>) -> Option<Self> {
         use crate::manifest::Backing as From;
-        Some(match (var.fabric, var.backing) {
+        Some(match (var.fabric(), var.backing()) {
             (Some(Fabric::Repl), _) => return None,
             (Some(Fabric::Alt), _) => Self::Alt,
             (Some(Fabric::Main) | None, Some(From::Local)) => Self::Local,
@@ -73,9 +73,9 @@ impl Area {
 }
 
 /// Area and end of a virtual variable; `None` for other classes, unknown areas and overflowing ends.
-pub(crate) fn extent(var: &VarIn<'_>) -> Option<(Area, u64)> {
-    let DetailIn::Virtual { offset } = var.detail else { return None };
-    Some((Area::of(var)?, offset.checked_add(var.size?)?))
+pub(crate) fn extent<'a>(var: &impl VarIn<'a>) -> Option<(Area, u64)> {
+    let DetailIn::Virtual { offset } = var.detail() else { return None };
+    Some((Area::of(var)?, offset.checked_add(var.size()?)?))
 }
 
 /// High-water marks of the areas of one subgraph: the largest `offset + size` of each (lowering.md §7.2).
@@ -152,10 +152,12 @@ impl Marks {
     }
 }
 
-/// How scratchpad pages are made.
+/// How scratchpad pages are made. Where small code goes before speed, in the one way of its policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paging {
+    #[cfg(not(small))]
     page: u64,
+    #[cfg(not(small))]
     contiguous: bool,
 }
 
@@ -165,48 +167,72 @@ impl Paging {
     /// # Errors
     /// L905 for 0 and for sizes above 4294967295.
     pub fn new(page: u64, contiguous: bool) -> Result<Self, Error> {
-        if page == 0 || page > u64::from(u32::MAX) {
+        let paging = Self {
+            #[cfg(not(small))]
+            page,
+            #[cfg(not(small))]
+            contiguous,
+        };
+        let is_made = (paging.page_size(), paging.is_contiguous()) == (page, contiguous);
+        if page == 0 || page > u64::from(u32::MAX) || !is_made {
             return Err(Error::new(Stage::Lower, LowerCode::ScratchpadPageSize).numbers(page, 0));
         }
-        Ok(Self { page, contiguous })
+        Ok(paging)
     }
 
     /// Bytes of a page.
     #[must_use]
+    #[cfg(not(small))]
     pub const fn page_size(&self) -> u64 {
         self.page
     }
 
+    /// Bytes of a page.
+    #[must_use]
+    #[cfg(small)]
+    pub const fn page_size(&self) -> u64 {
+        crate::policy::Policy::DEFAULT.page_size()
+    }
+
     /// Whether the pages are one adjacent range.
     #[must_use]
+    #[cfg(not(small))]
     pub const fn is_contiguous(&self) -> bool {
         self.contiguous
     }
 
+    /// Whether the pages are one adjacent range.
+    #[must_use]
+    #[cfg(small)]
+    pub const fn is_contiguous(&self) -> bool {
+        crate::policy::Policy::DEFAULT.contiguous_scratchpad()
+    }
+
     fn within(&self, offset: u64) -> u64 {
-        offset.checked_rem(self.page).unwrap_or(0)
+        offset.checked_rem(self.page_size()).unwrap_or(0)
     }
 
     /// Pages that hold `bytes`.
     #[must_use]
     pub const fn pages(&self, bytes: u64) -> u64 {
-        crate::bytes::pieces(bytes, self.page)
+        crate::bytes::pieces(bytes, self.page_size())
     }
 
     /// Whether a variable can live in shared pages: always in contiguous ones, else only within one page.
     /// Otherwise it gets memory of its own, and its extent still counts in the mark (lowering.md §7.4).
     #[must_use]
     pub fn fits(&self, offset: u64, size: u64) -> bool {
-        self.contiguous || self.within(offset).checked_add(size).is_some_and(|end| end <= self.page)
+        self.is_contiguous()
+            || self.within(offset).checked_add(size).is_some_and(|end| end <= self.page_size())
     }
 
     /// Page index and offset in it, of `offset` in a scratchpad of `count` pages (lowering.md §7.6): contiguous
     /// pages are numbered from the top, page 0 being the highest. `None` beyond the last page.
     #[must_use]
     pub fn locate(&self, offset: u64, count: u64) -> Option<(u64, u64)> {
-        let page = offset.checked_div(self.page)?;
+        let page = offset.checked_div(self.page_size())?;
         let last = count.checked_sub(1)?;
-        let index = if self.contiguous { last.checked_sub(page)? } else { page };
+        let index = if self.is_contiguous() { last.checked_sub(page)? } else { page };
         (page <= last).then_some((index, self.within(offset)))
     }
 
@@ -214,7 +240,7 @@ impl Paging {
     #[must_use]
     pub fn holds(&self, offset: u64, size: u64, count: u64) -> bool {
         let end = offset.checked_add(size);
-        end.zip(self.page.checked_mul(count)).is_some_and(|(end, all)| end <= all)
+        end.zip(self.page_size().checked_mul(count)).is_some_and(|(end, all)| end <= all)
     }
 }
 
@@ -226,8 +252,8 @@ impl Paging {
 pub fn place(cursor: u64, size: u64, paging: &Paging) -> Result<(u64, u64), Error> {
     let overflow = || Error::new(Stage::Lower, LowerCode::ScratchpadLayout).numbers(cursor, size);
     let taken = paging.within(cursor);
-    let slack = paging.page.saturating_sub(taken);
-    let crosses = taken != 0 && slack < size && !paging.contiguous;
+    let slack = paging.page_size().saturating_sub(taken);
+    let crosses = taken != 0 && slack < size && !paging.is_contiguous();
     let offset = if crosses { cursor.checked_add(slack).ok_or_else(overflow)? } else { cursor };
     Ok((offset, offset.checked_add(size).ok_or_else(overflow)?))
 }

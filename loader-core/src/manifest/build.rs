@@ -61,17 +61,6 @@ impl<T: Copy> Slot<T> {
         }
     }
 
-    pub(crate) fn get(self) -> Option<T> {
-        match self {
-            Self::Got(value) => Some(value),
-            Self::Absent | Self::Wrong => None,
-        }
-    }
-
-    pub(crate) const fn is_wrong(&self) -> bool {
-        matches!(self, Self::Wrong)
-    }
-
     pub(crate) const fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
     }
@@ -106,11 +95,12 @@ pub(crate) enum Number {
     I64,
 }
 
-/// Reads an array of numbers to slots of their size, least byte first, as many as there is room for; tells how many
-/// there are.
+/// Reads an array of numbers to slots of their size, least byte first, as many as there is room for; slots beyond the
+/// last number are 0. Tells how many numbers there are.
 #[inline(never)]
 pub(crate) fn numbers(value: Element<'_>, of: Number, mut out: &mut [u8]) -> Option<u32> {
     let mut count = 0u32;
+    out.fill(0);
     for item in value.as_integers()? {
         let number = match of {
             Number::U32 => item?.u64().filter(|number| u32::try_from(*number).is_ok())?,
@@ -183,7 +173,7 @@ impl<'m> Build<'_, 'm> {
         let len = text.len();
         // A text with an escape has at least one character.
         self.room::<u8>(len, &mut slot.place)?;
-        let bytes = self.arena.tail_slice_mut::<u8>(slot.place, len);
+        let bytes = self.arena.tail_octets_mut(slot.place, len);
         bytes.and_then(|bytes| text.unescape(bytes)).ok_or_else(|| broken("an unescaped string"))?;
         slot.len = u32::try_from(len).map_err(|_| broken("length of a string"))?.into();
         Ok(())
@@ -204,6 +194,12 @@ impl<'m> Build<'_, 'm> {
         find_in(&self.table, dir.get(tail), name.get(tail))
     }
 
+    /// The number of that member, for a record.
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn find_number(&self, dir: Text, name: Text) -> u32 {
+        number(self.find(dir, name))
+    }
+
     /// An error that names the member `dir` + `/` + `name`.
     pub(crate) fn missing(&self, code: ManifestCode, dir: Text, name: Text) -> Error {
         let tail = self.arena.tail();
@@ -221,10 +217,7 @@ impl<'m> Build<'_, 'm> {
 
     /// Adds the document and the subgraph to an error that names none.
     pub(crate) fn placed(&self, error: Error) -> Error {
-        error.edit(|at| {
-            at.member = at.member.or(self.member);
-            at.subgraph = at.subgraph.or(self.subgraph);
-        })
+        error.member_or(self.member).subgraph_or(self.subgraph)
     }
 
     /// The same; a fault of a document as a whole stands at its first byte.

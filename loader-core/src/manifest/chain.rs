@@ -1,20 +1,20 @@
 //! The four hops, one after the other (manifests.md §1).
 
-use super::build::{Build, Document, With, broken, fault, find_in, full, id, number};
+use super::build::{Build, Document, With, broken, fault, find_in, full, id};
 use super::engine::settle::settle;
 use super::gate;
 use super::graph::reader::GraphReader;
-use super::graph::tables::{Attr, List};
+use super::graph::tables::{Attr, Side};
 use super::kelf::reader::{GraphEntry, KelfReader, Key};
 use super::kelf::{Target, Version};
 use super::link;
 use super::named;
-use super::record::{DefRecord, NONE, RootRecord};
+use super::record::{DefRecord, NONE, RootRecord, Text};
 use super::verdict::{Rank, Section, Verdict};
 use crate::arch::Arch;
 use crate::arena::{Arena, TailRef};
 use crate::container::Member;
-use crate::error::{Code, Error, ManifestCode, Notes};
+use crate::error::{Error, ManifestCode, Notes};
 use crate::json::{self, Cutter, Memory};
 use crate::layout::SMALL;
 use crate::limits::Limits;
@@ -44,19 +44,20 @@ pub(super) fn cutter<'b>(memory: &'b mut [u8], limits: &Limits, policy: &Policy)
 /// Architecture that `*` means where no host is given: that of the empty string (P).
 const ANY_ARCH: Arch = Arch::Sunda;
 
-/// Runs S2 and returns the place of the [`RootRecord`].
+/// Runs S2 and tells the place of the [`RootRecord`].
 pub(super) fn run<'m, P: Payload<'m>>(
     payload: &mut P,
     arena: &mut Arena<'m>,
     limits: &Limits,
     policy: &Policy,
     notes: &mut impl Notes,
-) -> Result<TailRef, Error> {
+    place: &mut TailRef,
+) -> Result<(), Error> {
     if SMALL {
         let memory = arena.lend(BUFFER_BYTES).map_err(full)?;
-        return run_within(memory, payload, arena, limits, policy, notes);
+        return run_within(memory, payload, arena, limits, policy, notes, place);
     }
-    run_within(&mut [0; BUFFER_BYTES], payload, arena, limits, policy, notes)
+    run_within(&mut [0; BUFFER_BYTES], payload, arena, limits, policy, notes, place)
 }
 
 #[inline(never)]
@@ -67,7 +68,8 @@ fn run_within<'m, P: Payload<'m>>(
     limits: &Limits,
     policy: &Policy,
     notes: &mut impl Notes,
-) -> Result<TailRef, Error> {
+    place: &mut TailRef,
+) -> Result<(), Error> {
     let mut cutter = cutter(memory, limits, policy);
     let mut build = Build {
         arena,
@@ -80,18 +82,17 @@ fn run_within<'m, P: Payload<'m>>(
         subgraph: None,
         gate: None,
     };
-    let root = hops(payload, &mut build, &mut cutter, notes);
-    root.map_err(|error| build.pointed(error)).map_err(|error| match build.gate {
+    hops(payload, &mut build, &mut cutter, notes, place).map_err(|error| match &build.gate {
         // A fault of a later manifest was met behind the gate. An arena that is full, or a source that cannot be read,
         // says nothing about the file.
-        Some(gate) if is_of_the_file(&error) => gate.error(),
-        _ => error,
+        Some(gate) if !SMALL && is_of_the_file(&error) => gate.error(),
+        _ => build.pointed(error),
     })
 }
 
 fn is_of_the_file(error: &Error) -> bool {
-    let other = [ManifestCode::ArenaFull, ManifestCode::Internal].map(Code::Manifest);
-    matches!(error.code(), Code::Manifest(_)) && !other.contains(&error.code())
+    let other = [ManifestCode::ArenaFull, ManifestCode::Internal];
+    error.id().letter == 'E' && !other.iter().any(|&code| error.is(code))
 }
 
 #[inline(never)]
@@ -100,30 +101,31 @@ fn hops<'m, P: Payload<'m>>(
     build: &mut Build<'_, 'm>,
     cutter: &mut Cutter<'_>,
     notes: &mut impl Notes,
-) -> Result<TailRef, Error> {
+    place: &mut TailRef,
+) -> Result<(), Error> {
     let mut root = RootRecord::new_zeroed();
     graph(payload, build, cutter, notes, &mut root)?;
     let mut reader = KelfReader::new();
     kelf(payload, build, cutter, notes, &mut root, &mut reader)?;
     definitions(build, &mut root, &reader)?;
-    let graphs = root.definition_count.get();
+    let graphs = u16::try_from(root.definition_count.get()).map_err(|_| broken("graphs"))?;
     named::read(payload, build, cutter, graphs)?;
     for graph in 0..graphs {
         build.subgraph = u8::try_from(graph).ok();
-        settle(build, notes, u16::try_from(graph).map_err(|_| broken("a subgraph number"))?)?;
+        settle(build, notes, graph)?;
     }
     verdict(build)?;
     build.subgraph = None;
+    let graphs = u32::from(graphs);
     link::remotes(build, graphs)?;
     build.member = Some(id(root.kelf_member.get()));
     if !build.policy.tooling() {
         gate::cores(graphs, build.policy.lnc)?;
     }
-    let mut place = TailRef::NULL;
-    build.room::<RootRecord>(1, &mut place)?;
-    let slot = build.arena.tail_mut::<RootRecord>(place);
+    build.room::<RootRecord>(1, place)?;
+    let slot = build.arena.tail_mut::<RootRecord>(*place);
     *slot.ok_or_else(|| broken("the root record"))? = root;
-    Ok(place)
+    Ok(())
 }
 
 fn verdict(build: &Build<'_, '_>) -> Result<(), Error> {
@@ -183,14 +185,12 @@ fn graph<'m, P: Payload<'m>>(
 ) -> Result<(), Error> {
     let found = build.table.find(&[b"neff.json"]).or_else(|| build.table.find(&[b"kelp.json"]));
     let member = found.ok_or_else(|| fault(ManifestCode::GraphMissing).name(b"NEFF"))?;
-    let mut reader = GraphReader::new();
+    let mut reader = GraphReader::NEW;
     read_one(payload, build, cutter, member, &mut reader)?;
-    let graph = reader.graph;
+    let graph = &reader.graph;
     graph.check()?;
-    let List { place, count } = graph.inputs(build, notes)?;
-    (root.inputs, root.input_count) = (place, U32::new(count));
-    let List { place, count } = graph.outputs(build, notes)?;
-    (root.outputs, root.output_count) = (place, U32::new(count));
+    graph.tensors(build, Side::Inputs, notes, (&mut root.inputs, &mut root.input_count))?;
+    graph.tensors(build, Side::Outputs, notes, (&mut root.outputs, &mut root.output_count))?;
     root.graph_member = U32::new(member.id.0);
     root.kelf_nodes = U32::new(graph.kelf_nodes);
     (root.node_name, root.kelf_name) = (graph.kelf.node, graph.kelf.kelf);
@@ -256,7 +256,7 @@ fn target(
     };
     let arch = match target {
         Target::Arch(arch) => Some(arch),
-        Target::Any => Some(build.policy.host_arch.unwrap_or(ANY_ARCH)),
+        Target::Any => Some(build.policy.host_arch().unwrap_or(ANY_ARCH)),
         Target::NeuronCoreV1 => None,
     };
     root.arch = U32::new(arch.map_or(0, Arch::number));
@@ -300,28 +300,26 @@ fn graphs(build: &mut Build<'_, '_>, reader: &KelfReader) -> Result<(), Error> {
 /// One record for each graph; E301 for those whose member is absent.
 #[inline(never)]
 fn definitions(build: &mut Build<'_, '_>, root: &mut RootRecord, reader: &KelfReader) -> Result<(), Error> {
-    let count = reader.graphs.len();
-    let length = usize::try_from(count).map_err(|_| broken("graphs"))?;
+    let count = u16::try_from(reader.graphs.len()).map_err(|_| broken("graphs"))?;
     let mut place = TailRef::NULL;
-    build.room::<DefRecord>(length, &mut place)?;
+    build.room::<DefRecord>(usize::from(count), &mut place)?;
     build.definitions = place;
-    for at in 0..count {
+    for graph in 0..count {
+        let at = u32::from(graph);
         let entry = reader.graphs.get::<GraphEntry>(build.arena.tail(), at);
         let entry = *entry.ok_or_else(|| broken("a graph"))?;
         let path = build.bytes(entry.definition);
         let dir_len = path.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
-        let member = find_in(&build.table, b"", path);
-        if member.is_none() {
-            let graph = u16::try_from(at).map_err(|_| broken("graphs"))?;
+        let member = build.find_number(Text::EMPTY, entry.definition);
+        if member == NONE {
             let error = fault(ManifestCode::DefinitionMissing).name(path).element(at);
             build.offer(Rank::new(graph, Section::Document), error);
         }
-        let member = U32::new(number(member));
         let def = build.def_mut(at).ok_or_else(|| broken("a graph"))?;
         def.name = entry.name;
         def.definition = entry.definition;
-        def.dir_len = U32::new(u32::try_from(dir_len).map_err(|_| broken("a path"))?);
-        def.member = member;
+        def.dir_len = U32::new(u32::try_from(dir_len).unwrap_or(0));
+        def.member = U32::new(member);
         def.arch = root.arch;
         for engine in &mut def.engines {
             engine.member = U32::new(NONE);
@@ -330,6 +328,6 @@ fn definitions(build: &mut Build<'_, '_>, root: &mut RootRecord, reader: &KelfRe
         }
     }
     root.definitions = build.definitions;
-    root.definition_count = U32::new(count);
+    root.definition_count = U32::new(count.into());
     Ok(())
 }

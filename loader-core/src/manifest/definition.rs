@@ -14,7 +14,7 @@ use super::engine::{ActSet, DveTables, EngineFile, Function, Library, member};
 use super::queue::Queue;
 use super::record::{
     ActSetRecord, BlockRecord, CarveoutRecord, DefRecord, EngineRecord, InstanceRecord, LibraryRecord,
-    QueueRecord, Text, TotalsRecord, VarRecord, def_flag, nth, wide,
+    QueueRecord, Text, TotalsRecord, VarRecord, def_flag, engine_flag, nth, wide,
 };
 use super::sort::{index, search};
 use super::variable::Variable;
@@ -181,9 +181,13 @@ impl<'m> Definition<'m> {
     }
 
     /// The variable at a position of the byte order of names.
-    pub(crate) fn var_by_order(&self, order: u32) -> Option<Variable<'m>> {
-        let index = self.var_indices(self.record.by_name).get(usize::try_from(order).ok()?)?;
-        self.var_at(index.get())
+    fn var_by_order(&self, order: u32) -> Option<Variable<'m>> {
+        self.var_at(self.var_order(order)?)
+    }
+
+    /// File order of the variable at a position of the byte order of names.
+    pub(crate) fn var_order(&self, order: u32) -> Option<u32> {
+        index(self.tail, self.record.by_name, self.var_count(), order)
     }
 
     /// Number of `input` variables.
@@ -207,9 +211,13 @@ impl<'m> Definition<'m> {
     /// Queue set `index` in byte order of names.
     #[must_use]
     pub fn queue(&self, index: u32) -> Option<Queue<'m>> {
+        Queue::new(self.tail, &self.record.instance_names, self.queue_record(index)?)
+    }
+
+    /// The record of queue set `index` in byte order of names.
+    pub(crate) fn queue_record(&self, index: u32) -> Option<&'m QueueRecord> {
         let stored = self::index(self.tail, self.record.queues_by_name, self.queue_count(), index)?;
-        let record = self.record.queues.get::<QueueRecord>(self.tail, stored)?;
-        Queue::new(self.tail, &self.record.instance_names, record)
+        self.record.queues.get::<QueueRecord>(self.tail, stored)
     }
 
     /// All queue sets in byte order of names.
@@ -290,13 +298,9 @@ impl<'m> Definition<'m> {
     /// [`Queue::first_instance`].
     #[must_use]
     pub fn totals(&self, source: BlockSource, instance: u32) -> Totals {
-        let count = self.instance_count();
-        let at = || {
-            let row = count.checked_mul(u32::try_from(source.slot()).ok()?)?;
-            self.tail.get::<TotalsRecord>(nth::<TotalsRecord>(self.record.totals, row.checked_add(instance)?))
-        };
-        match at() {
-            Some(record) if instance < count => Totals {
+        let place = self.totals_place(source, instance).filter(|_| instance < self.instance_count());
+        match place.and_then(|place| self.tail.get::<TotalsRecord>(place)) {
+            Some(record) => Totals {
                 blocks: record.blocks.get(),
                 transfers: record.transfers.get(),
                 accesses: record.accesses.get(),
@@ -305,8 +309,15 @@ impl<'m> Definition<'m> {
                 transposes: record.transposes.get(),
                 extra: record.extra.get(),
             },
-            _ => Totals::default(),
+            None => Totals::default(),
         }
+    }
+
+    /// Where the totals of an instance lie, in the flat numbering.
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn totals_place(&self, source: BlockSource, instance: u32) -> Option<TailRef> {
+        let row = self.instance_count().checked_mul(u32::try_from(source.slot()).ok()?)?;
+        Some(nth::<TotalsRecord>(self.record.totals, row.checked_add(instance)?))
     }
 
     /// Activation function sets of the `act` engine, in list order.
@@ -319,15 +330,24 @@ impl<'m> Definition<'m> {
         self.engine_record(BlockSource::Engine(Engine::Act)).act_sets.len()
     }
 
-    pub(crate) fn act_set(&self, index: u32) -> Option<ActSet<'m>> {
-        let record = self.engine_record(BlockSource::Engine(Engine::Act));
-        Some(ActSet::new(self.tail, record.act_sets.get::<ActSetRecord>(self.tail, index)?))
+    fn act_set(&self, index: u32) -> Option<ActSet<'m>> {
+        Some(ActSet::new(self.tail, self.act_set_record(index)?))
+    }
+
+    pub(crate) fn act_set_record(&self, index: u32) -> Option<&'m ActSetRecord> {
+        self.engine_record(BlockSource::Engine(Engine::Act)).act_sets.get(self.tail, index)
     }
 
     /// `dve_tables` of the `dve` engine.
     #[must_use]
     pub fn dve_tables(&self) -> Option<DveTables> {
         DveTables::new(self.engine_record(BlockSource::Engine(Engine::Dve)))
+    }
+
+    /// Members of the DVE tables, in the order of [`DveTables`]; 4294967295 for none.
+    pub(crate) fn dve_members(&self) -> Option<[U32; 5]> {
+        let record = self.engine_record(BlockSource::Engine(Engine::Dve));
+        (record.flags & engine_flag::DVE != 0).then_some(record.dve)
     }
 
     /// `replica_groups`; `None` if the key is absent.
@@ -387,8 +407,11 @@ impl<'m> Definition<'m> {
     }
 
     pub(crate) fn library(&self, index: u32) -> Option<Library<'m>> {
-        let library = self.record.libraries.get::<LibraryRecord>(self.tail, index)?;
-        Some(Library::new(self.tail, &self.record.functions, library))
+        Some(Library::new(self.tail, &self.record.functions, self.library_record(index)?))
+    }
+
+    pub(crate) fn library_record(&self, index: u32) -> Option<&'m LibraryRecord> {
+        self.record.libraries.get::<LibraryRecord>(self.tail, index)
     }
 
     /// Functions of `ext_isa_ucode_lib_def`, which narrow the runtime's own default library.

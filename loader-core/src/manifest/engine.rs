@@ -172,10 +172,6 @@ impl<'m> Library<'m> {
         (0..self.count).map_while(move |index| library.function(index))
     }
 
-    pub(crate) const fn function_count(&self) -> u32 {
-        self.count
-    }
-
     pub(crate) fn function(&self, index: u32) -> Option<Function<'m>> {
         Function::of(self.tail, self.table, self.first.checked_add(index)?)
     }

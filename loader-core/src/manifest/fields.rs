@@ -121,7 +121,7 @@ macro_rules! fields {
 pub(crate) use fields;
 
 /// Keys at most.
-const MOST: usize = 16;
+const MOST: usize = 19;
 /// Longest key of an object that is read whole.
 const LONGEST: usize = 32;
 /// Values that are remembered for messages.
@@ -171,7 +171,7 @@ impl Read {
     }
 }
 
-#[allow(clippy::as_conversions, clippy::cast_possible_truncation, reason = "keys are less than 16")]
+#[allow(clippy::as_conversions, clippy::cast_possible_truncation, reason = "keys are less than 32")]
 const fn bit(key: usize) -> u32 {
     1u32.wrapping_shl(key as u32)
 }

@@ -10,12 +10,12 @@ use crate::policy::Policy;
 /// no architecture (R22); a tool that names no host reads it.
 pub(super) fn arch(file: Option<Arch>, policy: &Policy) -> Result<Option<Error>, Error> {
     let Some(file) = file else {
-        let read = policy.tooling() && policy.host_arch.is_none();
+        let read = policy.tooling() && policy.host_arch().is_none();
         return if read { Ok(None) } else { Err(fault(ManifestCode::NeuronCoreV1)) };
     };
-    let Some(host) = policy.host_arch.filter(|&host| host != file) else { return Ok(None) };
+    let Some(host) = policy.host_arch().filter(|&host| host != file) else { return Ok(None) };
     let numbers = (u64::from(file.number()), u64::from(host.number()));
-    if policy.allow_legacy {
+    if policy.allow_legacy() {
         let note = Error::new(Stage::Manifest, ManifestCode::ArchIgnored);
         return Ok(Some(note.numbers(numbers.0, numbers.1)));
     }

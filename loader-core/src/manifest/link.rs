@@ -4,10 +4,10 @@ use super::build::{Build, broken, fault, id};
 use super::class::VarClass;
 use super::definition::Definition;
 use super::kelf::decimal;
-use super::record::{DefRecord, VarRecord, nth, var_flag};
+use super::record::{DefRecord, Text, VarRecord, nth, var_flag};
 use crate::arena::{Tail, TailRef};
 use crate::error::{Error, ManifestCode};
-use zerocopy::little_endian::U32;
+use zerocopy::little_endian::{U32, U64};
 
 /// Resolves every `remote` variable to its owner.
 pub(super) fn remotes(build: &mut Build<'_, '_>, graphs: u32) -> Result<(), Error> {
@@ -28,6 +28,7 @@ pub(super) fn remotes(build: &mut Build<'_, '_>, graphs: u32) -> Result<(), Erro
             let record = vars.get_mut::<VarRecord>(build.arena, at).ok_or_else(|| broken("a variable"))?;
             record.c = U32::new(subgraph);
             record.d = U32::new(var_id);
+            record.a = U64::ZERO;
         }
     }
     Ok(())
@@ -47,19 +48,31 @@ impl<'a> Owners<'a> {
         fault(code).numbers(0, u64::from(self.graphs.saturating_sub(1))).third(u64::from(subgraph))
     }
 
-    /// Subgraph and id of the owner: by explicit keys, else by the name's form.
+    /// Subgraph and id of the owner: by explicit keys, else by the name's form, else by the same name in the only other
+    /// subgraph; what they say of it must be the same (lowering.md §9.3).
     fn of(&self, record: &VarRecord) -> Result<(u32, u32), Error> {
-        if record.flags & var_flag::REMOTE_KEYS != 0 {
-            let owner = self.other(record.c.get())?;
-            return self.owned(owner, record.c.get(), Some(record.d.get()));
-        }
         let name = record.name.get(self.tail);
-        let single = self.graph.checked_sub(1).unwrap_or(1);
-        let named = braced(name).or_else(|| suffixed(name));
-        let named = named.or_else(|| (self.graphs <= 2).then_some((name, single)));
-        let (owner, subgraph) = named.ok_or_else(|| self.refused(ManifestCode::RemoteUnresolved, 0))?;
-        let definition = self.other(subgraph)?;
-        self.owned(definition, subgraph, definition.var_id(owner))
+        let by_key = zerocopy::transmute_ref!(&record.a);
+        let by_key: &[u8] = Text::get(by_key, self.tail);
+        let key = |flag: u8, word: U32| (record.flags & flag != 0).then_some(word.get());
+        let form = braced(name).or_else(|| suffixed(name));
+        let single = (self.graphs <= 2).then(|| self.graph.checked_sub(1).unwrap_or(1));
+        let subgraph =
+            key(var_flag::REMOTE_GRAPH, record.c).or(form.map(|(_, subgraph)| subgraph)).or(single);
+        let subgraph = subgraph.ok_or_else(|| self.refused(ManifestCode::RemoteUnresolved, 0))?;
+        let owner = self.other(subgraph)?;
+        let base = form.map_or(name, |(base, _)| base);
+        let named = if by_key.is_empty() { base } else { by_key };
+        let id = key(var_flag::REMOTE_ID, record.d).or_else(|| owner.var_id(named));
+        let found = self.owned(owner, subgraph, id)?;
+        let agree = match form {
+            Some((base, named)) => named == subgraph && owner.var_id(base) == id,
+            None => single != Some(subgraph) || owner.var_id(name).is_none_or(|same| Some(same) == id),
+        };
+        if !agree || !by_key.is_empty() && owner.var_id(by_key) != id {
+            return Err(self.refused(ManifestCode::RemoteSources, subgraph));
+        }
+        Ok(found)
     }
 
     /// Another subgraph.

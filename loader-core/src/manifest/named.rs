@@ -6,7 +6,7 @@ use super::class::VarClass;
 use super::npy::is_npy;
 use super::record::{DefRecord, NONE, Text, VarRecord, def_flag, engine_flag};
 use super::verdict::{Rank, Section};
-use super::wants::{self, Want, Wants, kind};
+use super::wants::{self, Wants, kind};
 use crate::arch::Engine;
 use crate::error::{Error, ManifestCode};
 use crate::json::Cutter;
@@ -15,7 +15,7 @@ use zerocopy::FromZeros;
 use zerocopy::little_endian::{U32, U64};
 
 /// Enters the members that one hop reads.
-type List = fn(&mut Build<'_, '_>, &mut Wants, u32) -> Result<(), Error>;
+type List = fn(&mut Build<'_, '_>, &mut Wants, u16) -> Result<(), Error>;
 
 /// What is read after the KELF, hop by hop: every `def.json` (§6), what the definitions name (§11, §13, §15), and
 /// rosters of another name.
@@ -27,7 +27,7 @@ pub(super) fn read<'m, P: Payload<'m>>(
     payload: &mut P,
     build: &mut Build<'_, 'm>,
     cutter: &mut Cutter<'_>,
-    graphs: u32,
+    graphs: u16,
 ) -> Result<(), Error> {
     for list in HOPS {
         let mark = build.arena.mark();
@@ -42,25 +42,23 @@ pub(super) fn read<'m, P: Payload<'m>>(
 
 /// Not inlined, as the other lists: a definition's record is large, and is gone when the reading begins.
 #[inline(never)]
-fn list_definitions(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u32) -> Result<(), Error> {
+fn list_definitions(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u16) -> Result<(), Error> {
     for graph in 0..graphs {
-        let member = build.def(graph).ok_or_else(|| broken("a definition"))?.member.get();
-        let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
+        let member = build.def(graph.into()).ok_or_else(|| broken("a definition"))?.member.get();
         if member != NONE {
-            wants.push(build, Want::new(member, graph, kind::DEFINITION, 0, 0))?;
+            wants.push(build, graph, kind::DEFINITION, member, 0)?;
         }
     }
     Ok(())
 }
 
 #[inline(never)]
-fn list_files(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u32) -> Result<(), Error> {
+fn list_files(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u16) -> Result<(), Error> {
     for graph in 0..graphs {
         let mut copy = DefRecord::new_zeroed();
-        copy.clone_from(build.def(graph).ok_or_else(|| broken("a definition"))?);
+        copy.clone_from(build.def(graph.into()).ok_or_else(|| broken("a definition"))?);
         let def = &copy;
         build.subgraph = u8::try_from(graph).ok();
-        let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
         if build.verdict.settled_before(Rank::new(graph, Section::Document)) {
             break;
         }
@@ -83,7 +81,7 @@ fn constants(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &Def
         let number = record.c.get();
         let member = build.table.get(MemberId(number)).ok_or_else(|| broken("a constant"))?;
         if is_npy(member.name) {
-            wants.push(build, Want::new(number, graph, kind::NPY, 0, at))?;
+            wants.push(build, graph, kind::NPY, number, at)?;
             continue;
         }
         let record = def.vars.get_mut::<VarRecord>(build.arena, at).ok_or_else(|| broken("a variable"))?;
@@ -100,24 +98,25 @@ fn ucode(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefReco
         return Ok(());
     }
     let dir = def.dir();
-    match build.find(dir, name).or_else(|| build.find(Text::EMPTY, name)) {
-        Some(member) => wants.push(build, Want::new(member.id.0, graph, kind::UCODE, 0, 0)),
-        None => {
-            let error = fault(ManifestCode::UcodeManifest).name(build.bytes(name));
-            build.offer(Rank::new(graph, Section::Ucode), error);
-            Ok(())
+    for dir in [dir, Text::EMPTY] {
+        let member = build.find_number(dir, name);
+        if member != NONE {
+            return wants.push(build, graph, kind::UCODE, member, 0);
         }
     }
+    let error = fault(ManifestCode::UcodeManifest).name(build.bytes(name));
+    build.offer(Rank::new(graph, Section::Ucode), error);
+    Ok(())
 }
 
 /// The files with blocks, and the roster of activation sets.
 #[inline(never)]
 fn engines(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefRecord) -> Result<(), Error> {
     let dir = def.dir();
-    for (which, source) in (0u8..).zip(BlockSource::ALL) {
+    for (which, source) in (0u32..).zip(BlockSource::ALL) {
         let BlockSource::Engine(engine) = source else {
             if def.flags.get() & def_flag::DMA != 0 {
-                wants.push(build, Want::new(def.member.get(), graph, kind::BLOCKS, which, 0))?;
+                wants.push(build, graph, kind::BLOCKS, def.member.get(), which)?;
             }
             continue;
         };
@@ -125,19 +124,20 @@ fn engines(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefRe
         if record.flags & engine_flag::NAMED == 0 {
             continue;
         }
-        let Some(member) = build.find(dir, record.file) else {
+        let member = build.find_number(dir, record.file);
+        if member == NONE {
             let section = Section::Engine(engine);
             let error = build.missing(ManifestCode::EngineMissing, dir, record.file);
             build.offer(Rank::new(graph, section), error);
             continue;
-        };
-        set_member(build, graph, engine, member.id)?;
-        wants.push(build, Want::new(member.id.0, graph, kind::BLOCKS, which, 0))?;
+        }
+        set_member(build, graph, engine, member)?;
+        wants.push(build, graph, kind::BLOCKS, member, which)?;
     }
-    if let Some(member) = find_in(&build.table, build.bytes(dir), ROSTER) {
-        wants.push(build, Want::new(member.id.0, graph, kind::ACT_INFO, 0, 0))?;
+    match find_in(&build.table, build.bytes(dir), ROSTER) {
+        Some(member) => wants.push(build, graph, kind::ACT_INFO, member.id.0, 0),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Name that every known file gives its roster of activation sets; it is read beside the engine
@@ -145,23 +145,22 @@ fn engines(build: &mut Build<'_, '_>, wants: &mut Wants, graph: u16, def: &DefRe
 const ROSTER: &[u8] = b"act_info.json";
 
 #[inline(never)]
-fn list_rosters(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u32) -> Result<(), Error> {
+fn list_rosters(build: &mut Build<'_, '_>, wants: &mut Wants, graphs: u16) -> Result<(), Error> {
     for graph in 0..graphs {
-        let def = build.def(graph).ok_or_else(|| broken("a definition"))?;
+        let def = build.def(graph.into()).ok_or_else(|| broken("a definition"))?;
         let dir = def.dir();
         let name = def.engines.get(Engine::Act.index()).map_or(Text::EMPTY, |act| act.act_info);
         let usual = build.bytes(name) == ROSTER;
-        let member = build.find(dir, name).filter(|_| name.len.get() > 0 && !usual);
-        let graph = u16::try_from(graph).map_err(|_| broken("graphs"))?;
-        if let Some(member) = member {
-            wants.push(build, Want::new(member.id.0, graph, kind::ACT_INFO, 0, 0))?;
+        let member = build.find_number(dir, name);
+        if name.len.get() > 0 && !usual && member != NONE {
+            wants.push(build, graph, kind::ACT_INFO, member, 0)?;
         }
     }
     Ok(())
 }
 
-fn set_member(build: &mut Build<'_, '_>, graph: u16, engine: Engine, member: MemberId) -> Result<(), Error> {
+fn set_member(build: &mut Build<'_, '_>, graph: u16, engine: Engine, member: u32) -> Result<(), Error> {
     let record = build.def_mut(graph.into()).and_then(|def| def.engines.get_mut(engine.index()));
-    record.ok_or_else(|| broken("an engine"))?.member = U32::new(member.0);
+    record.ok_or_else(|| broken("an engine"))?.member = U32::new(member);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The first bytes of an `.npy` member: where its payload begins (manifests.md §15.2).
 
 use super::build::fault;
-use crate::error::{Error, ManifestCode, Name};
+use crate::error::{Error, ManifestCode};
 
 /// Bytes before the header text: magic, version, length.
 const FIXED: usize = 10;
@@ -36,35 +36,30 @@ impl NpyHead {
         let magic = u16::from_le_bytes([m0, m1]);
         let header = u64::from(u16::from_le_bytes([h0, h1]));
         let offset = header.saturating_add(10);
+        let mut text = *b"0000 != 0x4e93";
         let found = match () {
-            () if self.len >= 2 && magic != MAGIC => other_magic(magic),
-            () if self.len < FIXED => Name::new(b"of too few bytes"),
-            () if major != 1 => Name::new(b"not of version 1"),
-            () if offset > size => Name::new(b"past the end"),
+            () if self.len >= 2 && magic != MAGIC => other_magic(magic, &mut text),
+            () if self.len < FIXED => b"of too few bytes",
+            () if major != 1 => b"not of version 1",
+            () if offset > size => b"past the end",
             () => return Ok(offset),
         };
         let error = fault(ManifestCode::NumpyHeader).name(name).numbers(u64::from(magic), size);
-        Err(error.edit(|at| at.name2 = found))
+        Err(error.name2(found))
     }
 }
 
-/// The reference's words for a magic that is not [`MAGIC`].
-fn other_magic(magic: u16) -> Name<16> {
-    let (mut text, mut len) = ([0u8; 14], 0usize);
-    for shift in [12, 8, 4, 0] {
-        let digit = magic.wrapping_shr(shift) & 15;
-        if len == 0 && digit == 0 && shift != 0 {
-            continue;
+/// The reference's words for a magic that is not [`MAGIC`]: its digits go before what `text` ends with.
+fn other_magic(magic: u16, text: &mut [u8; 14]) -> &[u8] {
+    let (mut start, mut left) = (4usize, magic);
+    while let Some(slot) = start.checked_sub(1).and_then(|at| text.get_mut(at)) {
+        *slot = b"0123456789abcdef".get(usize::from(left & 15)).copied().unwrap_or(b'?');
+        (start, left) = (start.wrapping_sub(1), left.wrapping_shr(4));
+        if left == 0 {
+            break;
         }
-        if let (Some(slot), Some(&digit)) = (text.get_mut(len), b"0123456789abcdef".get(usize::from(digit))) {
-            *slot = digit;
-        }
-        len = len.wrapping_add(1);
     }
-    if let Some(rest) = text.get_mut(len..) {
-        crate::bytes::copy(rest, b" != 0x4e93");
-    }
-    Name::new(text.get(..len.wrapping_add(10)).unwrap_or(&text))
+    text.get(start..).unwrap_or(&[])
 }
 
 /// Whether a constant is unwrapped: by its name's ending.

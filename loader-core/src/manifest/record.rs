@@ -30,7 +30,7 @@ impl Text {
     }
 
     pub(crate) fn get<'m>(&self, tail: Tail<'m>) -> &'m [u8] {
-        tail.slice::<u8>(self.place, wide(self.len)).unwrap_or(&[])
+        tail.octets(self.place, wide(self.len)).unwrap_or(&[])
     }
 }
 
@@ -44,7 +44,9 @@ pub(crate) mod var_flag {
     pub(crate) const PRINT: u8 = 2;
     pub(crate) const FABRIC: u8 = 4;
     pub(crate) const BACKING: u8 = 8;
-    pub(crate) const REMOTE_KEYS: u8 = 16;
+    /// A key of a `remote` variable gave the owner's subgraph, its id.
+    pub(crate) const REMOTE_GRAPH: u8 = 16;
+    pub(crate) const REMOTE_ID: u8 = 32;
 }
 
 /// One variable.
@@ -64,7 +66,8 @@ pub(crate) struct VarRecord {
     /// `remote`: owner's variable id. `list`, `dge-table`: first of the ids in the definition's lists.
     pub(crate) d: U32,
     pub(crate) pipe: I32,
-    /// `virtual`: offset in its area. `file`: offset of the payload in its member.
+    /// `virtual`: offset in its area. `file`: offset of the payload in its member. `remote`, until its owner is known:
+    /// the [`Text`] of a key with the owner's name.
     pub(crate) a: U64,
     /// `file`: bytes of the payload.
     pub(crate) b: U64,

@@ -77,7 +77,7 @@ impl Table {
             *self.slot(arena, chunk).ok_or(full)? = place;
         }
         let place = self.place(arena.tail(), index, record.len());
-        copy(arena.tail_slice_mut::<u8>(place, record.len()).ok_or(full)?, record);
+        copy(arena.tail_octets_mut(place, record.len()).ok_or(full)?, record);
         self.len.set(index.saturating_add(1));
         Ok(index)
     }
@@ -104,7 +104,7 @@ impl Table {
         if index >= self.len() {
             return None;
         }
-        tail.slice::<u8>(self.place(tail, index, record), record)
+        tail.octets(self.place(tail, index, record), record)
     }
 
     /// The name of record `index`, which its record begins with; empty if there is none.
@@ -131,7 +131,7 @@ impl Table {
             return None;
         }
         let place = self.place(arena.tail(), index, record);
-        arena.tail_slice_mut::<u8>(place, record)
+        arena.tail_octets_mut(place, record)
     }
 
     /// Where a chunk lies; null if it was not taken yet.

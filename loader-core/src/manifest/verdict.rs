@@ -6,6 +6,7 @@
 
 use crate::arch::Engine;
 use crate::error::{Error, Held};
+use crate::layout::SMALL;
 
 /// A place in the reference's order of reading, as one number: from the highest byte down the graph, the section, the
 /// phase within the section, the entry, block or item within the phase (four bytes), and the check within the item.
@@ -77,7 +78,7 @@ pub(crate) struct Verdict {
 impl Verdict {
     /// Takes a fault; of two with the same rank the first stays.
     pub(crate) fn offer(&mut self, rank: Rank, error: Error) {
-        if self.first.is_none_or(|(best, _)| rank < best) {
+        if self.first.as_ref().is_none_or(|(best, _)| rank < *best) {
             self.first = Some((rank, error.into()));
         }
     }
@@ -85,19 +86,20 @@ impl Verdict {
     /// The same for a fault that counts only before another one: tools and loads then name the same first fault
     /// of a file, though tools forgive it.
     pub(crate) fn offer_latent(&mut self, rank: Rank, error: Error) {
-        if self.latent.is_none_or(|(best, _)| rank < best) {
+        if self.latent.as_ref().is_none_or(|(best, _)| rank < *best) {
             self.latent = Some((rank, error.into()));
         }
     }
 
     /// True if nothing of this rank or a later one can change the outcome.
     pub(crate) fn settled_before(&self, rank: Rank) -> bool {
-        self.first.is_some_and(|(best, _)| best <= rank)
+        self.first.as_ref().is_some_and(|(best, _)| *best <= rank)
     }
 
     pub(crate) fn error(&self) -> Option<Error> {
-        let (rank, error) = self.first?;
-        let before = self.latent.filter(|(latent, _)| *latent < rank);
+        let (rank, error) = self.first.as_ref()?;
+        // Small code has no tools, and so no such faults.
+        let before = self.latent.as_ref().filter(|(latent, _)| !SMALL && latent < rank);
         Some(before.map_or(error, |(_, latent)| latent).error())
     }
 }

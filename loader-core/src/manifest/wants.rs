@@ -19,13 +19,13 @@ use crate::sort::heap_sort;
 use crate::source::{MemberId, Payload, Visitor};
 use zerocopy::big_endian::{U16, U32};
 use zerocopy::little_endian::U64;
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// What a member is read as. The numbers stand in [`Want::kind`].
 pub(super) mod kind {
     pub(in crate::manifest) const DEFINITION: u8 = 0;
     pub(in crate::manifest) const UCODE: u8 = 1;
-    /// Blocks of source `which`, a position in `BlockSource::ALL`.
+    /// Blocks of the source at position `item` of `BlockSource::ALL`.
     pub(in crate::manifest) const BLOCKS: u8 = 2;
     pub(in crate::manifest) const ACT_INFO: u8 = 3;
     /// The `.npy` of the variable at position `item`.
@@ -37,22 +37,18 @@ pub(super) mod kind {
 #[repr(C)]
 pub(super) struct Want {
     // The order of wants is that of these bytes, so the highest comes first.
-    pub(super) member: U32,
-    pub(super) graph: U16,
-    pub(super) kind: u8,
-    pub(super) which: u8,
-    pub(super) item: U32,
+    member: U32,
+    graph: U16,
+    kind: u8,
+    pad: u8,
+    item: U32,
     done: U32,
 }
 
 impl Want {
-    pub(super) fn new(member: u32, graph: u16, kind: u8, which: u8, item: u32) -> Self {
-        let (member, item) = (U32::new(member), U32::new(item));
-        Self { member, graph: U16::new(graph), kind, which, item, done: U32::ZERO }
-    }
-
     fn source(&self) -> BlockSource {
-        BlockSource::ALL.get(usize::from(self.which)).copied().unwrap_or(BlockSource::Definition)
+        let at = usize::try_from(self.item.get()).unwrap_or(usize::MAX);
+        BlockSource::ALL.get(at).copied().unwrap_or(BlockSource::Definition)
     }
 
     /// Where this reading stands in the reference's order.
@@ -78,10 +74,20 @@ pub(super) struct Wants {
 const _: () = assert!(size_of::<Want>() == 16);
 
 impl Wants {
-    pub(super) fn push(&mut self, build: &mut Build<'_, '_>, want: Want) -> Result<(), Error> {
+    /// Enters a member to read as `kind` says, for `item` of subgraph `graph`.
+    #[cfg_attr(small, inline(never))]
+    pub(super) fn push(
+        &mut self,
+        build: &mut Build<'_, '_>,
+        graph: u16,
+        kind: u8,
+        member: u32,
+        item: u32,
+    ) -> Result<(), Error> {
         let place = build.arena.alloc::<Want>(1).map_err(full)?;
         if let Some(slot) = build.arena.get_mut::<Want>(place) {
-            *slot = want;
+            (slot.member, slot.graph, slot.kind) = (U32::new(member), U16::new(graph), kind);
+            (slot.item, slot.done) = (U32::new(item), U32::ZERO);
         }
         if self.place.is_null() {
             self.place.off = place.off;
@@ -101,18 +107,18 @@ impl Wants {
         build.arena.slice::<Want>(self.place).unwrap_or(&[])
     }
 
-    fn get(&self, build: &Build<'_, '_>, at: usize) -> Option<Want> {
-        self.all(build).get(at).copied()
+    fn get<'x>(&self, build: &'x Build<'_, '_>, at: usize) -> Option<&'x Want> {
+        self.all(build).get(at)
     }
 
     /// The first reading of that member that is due.
     fn due(&self, build: &Build<'_, '_>, member: MemberId) -> Option<usize> {
         let all = self.all(build);
         let from = all.partition_point(|want| want.member.get() < member.0);
-        let same = all.get(from..)?.iter().take_while(|want| want.member.get() == member.0);
-        let at = same.take_while(|want| want.done.get() != 0).count();
-        let at = from.checked_add(at)?;
-        all.get(at).filter(|want| want.member.get() == member.0).map(|_| at)
+        let rest = all.get(from..)?;
+        let at = rest.iter().position(|want| want.done.get() == 0 || want.member.get() != member.0)?;
+        rest.get(at).filter(|want| want.member.get() == member.0)?;
+        from.checked_add(at)
     }
 
     fn done(&self, build: &mut Build<'_, '_>, at: usize) {
@@ -122,8 +128,9 @@ impl Wants {
         }
     }
 
-    fn left(&self, build: &Build<'_, '_>) -> bool {
-        self.all(build).iter().any(|want| want.done.get() == 0)
+    /// How many readings are due.
+    fn left(&self, build: &Build<'_, '_>) -> usize {
+        self.all(build).iter().filter(|want| want.done.get() == 0).count()
     }
 }
 
@@ -193,6 +200,8 @@ pub(super) struct Hop<'x, 'b, 'a, 'm> {
     cutter: &'x mut Cutter<'b>,
     wants: Wants,
     doc: &'x mut Doc,
+    /// The reading that lasts, and its position in the list.
+    want: Want,
     at: usize,
 }
 
@@ -205,7 +214,7 @@ pub(super) fn read<'m, P: Payload<'m>>(
     wants: Wants,
 ) -> Result<(), Error> {
     let mut doc = Doc::None;
-    let mut hop = Hop { build, cutter, wants, doc: &mut doc, at: 0 };
+    let mut hop = Hop { build, cutter, wants, doc: &mut doc, want: Want::new_zeroed(), at: 0 };
     let count = usize::try_from(wants.place.count()).unwrap_or(usize::MAX);
     for at in 0..count {
         let Some(want) = wants.get(hop.build, at).filter(|want| want.done.get() == 0) else { continue };
@@ -215,10 +224,11 @@ pub(super) fn read<'m, P: Payload<'m>>(
         hop.data(member, 0, bytes)?;
         hop.end(member)?;
     }
-    while wants.left(hop.build) {
-        let before = wants.all(hop.build).iter().filter(|want| want.done.get() == 0).count();
+    let mut left = wants.left(hop.build);
+    while left > 0 {
         payload.visit_any(&mut hop)?;
-        if wants.all(hop.build).iter().filter(|want| want.done.get() == 0).count() == before {
+        let before = core::mem::replace(&mut left, wants.left(hop.build));
+        if left == before {
             return Err(broken("a member was not visited"));
         }
     }
@@ -229,9 +239,9 @@ impl Hop<'_, '_, '_, '_> {
     /// A reading begins. What can no longer change the verdict is not read.
     #[inline(never)]
     fn open(&mut self, at: usize) -> Result<(), Error> {
-        let want = self.wants.get(self.build, at).ok_or_else(|| broken("a want"))?;
+        let want = *self.wants.get(self.build, at).ok_or_else(|| broken("a want"))?;
         let graph = want.graph.get();
-        self.at = at;
+        (self.want, self.at) = (want, at);
         self.doc.clear();
         self.build.member = Some(id(want.member.get()));
         self.build.subgraph = u8::try_from(graph).ok();
@@ -239,7 +249,7 @@ impl Hop<'_, '_, '_, '_> {
         if self.build.verdict.settled_before(want.rank()) {
             return Ok(());
         }
-        if want.kind != kind::NPY && !self.fits(want) {
+        if want.kind != kind::NPY && !self.fits() {
             return Ok(());
         }
         let def = self.build.def(graph.into()).ok_or_else(|| broken("a definition"))?;
@@ -248,12 +258,12 @@ impl Hop<'_, '_, '_, '_> {
     }
 
     /// E120: whether the document is small enough to be read.
-    fn fits(&mut self, want: Want) -> bool {
-        let Some(member) = self.build.table.get(id(want.member.get())) else { return false };
+    fn fits(&mut self) -> bool {
+        let Some(member) = self.build.table.get(id(self.want.member.get())) else { return false };
         match json::check_size(member.name, member.size, &self.build.limits) {
             Ok(()) => true,
             Err(error) => {
-                self.build.offer(want.rank(), error);
+                self.build.offer(self.want.rank(), error);
                 false
             }
         }
@@ -263,9 +273,8 @@ impl Hop<'_, '_, '_, '_> {
     fn outcome(&mut self, result: Result<(), Error>) -> Result<(), Error> {
         match result {
             Err(error) if is_json_fault(&error) => {
-                let want = self.wants.get(self.build, self.at).ok_or_else(|| broken("a want"))?;
-                if want.kind != kind::ACT_INFO {
-                    self.build.offer(want.rank(), error);
+                if self.want.kind != kind::ACT_INFO {
+                    self.build.offer(self.want.rank(), error);
                 }
                 self.doc.clear();
                 Ok(())
@@ -282,12 +291,11 @@ impl Hop<'_, '_, '_, '_> {
             self.doc.clear();
             return self.finish_npy(head);
         }
-        let graph = self.wants.get(self.build, self.at).map_or(0, |want| want.graph.get());
         let Self { build, cutter, doc, .. } = self;
         let Some(document) = doc.document() else { return Ok(()) };
         let result = With { document, build }.finish(cutter);
         if result.is_ok() {
-            self.keep(graph)?;
+            self.keep()?;
         }
         self.outcome(result)?;
         self.doc.clear();
@@ -296,8 +304,8 @@ impl Hop<'_, '_, '_, '_> {
 
     /// Enters what the document said into the definition's record. The documents stay where they are: they
     /// are large.
-    fn keep(&mut self, graph: u16) -> Result<(), Error> {
-        let def = self.build.def_mut(graph.into()).ok_or_else(|| broken("a definition"))?;
+    fn keep(&mut self) -> Result<(), Error> {
+        let def = self.build.def_mut(self.want.graph.get().into()).ok_or_else(|| broken("a definition"))?;
         match self.doc {
             Doc::Definition(reader) => *def = reader.def,
             Doc::Ucode(reader) => *def = reader.def,
@@ -310,11 +318,11 @@ impl Hop<'_, '_, '_, '_> {
     /// Gives the payload window to every variable that names this member.
     #[inline(never)]
     fn finish_npy(&mut self, head: NpyHead) -> Result<(), Error> {
-        let want = self.wants.get(self.build, self.at).ok_or_else(|| broken("a want"))?;
+        let want = self.want;
         let member = self.build.table.get(id(want.member.get())).ok_or_else(|| broken("a member"))?;
         let window = head.payload(member.size, member.name);
         let mut at = self.at;
-        while let Some(next) = self.wants.get(self.build, at) {
+        while let Some(&next) = self.wants.get(self.build, at) {
             if next.member != want.member || next.kind != kind::NPY {
                 break;
             }

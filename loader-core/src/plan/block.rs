@@ -46,24 +46,20 @@ impl Taken {
         self.base.wrapping_add(self.skip)
     }
 
-    /// As a record.
-    #[must_use]
-    pub fn record(&self, core: CoreId, want: &Want<'_>) -> DMem {
-        DMem {
-            core: u32::from(core.0).into(),
-            slot: self.handle.slot.into(),
-            generation: self.handle.generation.into(),
-            size: self.size.into(),
-            base: self.base.into(),
-            skip: self.skip.into(),
-            granted: self.granted.into(),
-            location: 1.into(),
-            usage: usage_number(want.usage).into(),
-            channel: u32::from(self.channel).into(),
-            align: want.align.into(),
-            refs: 1.into(),
-            ..DMem::default()
-        }
+    /// Enters it into a record, but for what the block holds.
+    pub(super) fn enter(&self, core: CoreId, want: &Want<'_>, record: &mut DMem) {
+        record.core = u32::from(core.0).into();
+        record.slot = self.handle.slot.into();
+        record.generation = self.handle.generation.into();
+        record.size = self.size.into();
+        record.base = self.base.into();
+        record.skip = self.skip.into();
+        record.granted = self.granted.into();
+        record.location = 1.into();
+        record.usage = usage_number(want.usage).into();
+        record.channel = u32::from(self.channel).into();
+        record.align = want.align.into();
+        record.refs = 1.into();
     }
 }
 
@@ -94,14 +90,14 @@ pub fn take<D: Device>(device: &D, core: CoreId, want: &Want<'_>) -> Result<Take
     let place = Place::Hbm(channel);
     check_usage(want.usage, place)?;
     let &Want { size, align, usage, tag, contiguous } = want;
-    let spec = AllocSpec { core, place, size, align, usage, tag, contiguous };
+    let mut spec = AllocSpec { core, place, size, align, usage, tag, contiguous };
     let refused = |error: DeviceError| refusal(error, want);
     if size == 0 {
         return Err(refused(DeviceError::BadRequest));
     }
     let (granted, skip) = match device.alloc(&spec) {
         Err(DeviceError::AlignmentUnsupported) if align > 1 => {
-            take_unaligned(device, &spec).map_err(refused)?
+            take_unaligned(device, &mut spec).map_err(refused)?
         }
         other => (other.map_err(refused)?, 0),
     };
@@ -110,18 +106,19 @@ pub fn take<D: Device>(device: &D, core: CoreId, want: &Want<'_>) -> Result<Take
 
 /// A block of a device that cannot align, with the bytes of it to skip. Pages of one range follow each other on every
 /// device (R41): one that comes aligned by itself has nothing to skip.
-fn take_unaligned<D: Device>(device: &D, spec: &AllocSpec<'_>) -> Result<(Granted, u64), DeviceError> {
+fn take_unaligned<D: Device>(device: &D, spec: &mut AllocSpec<'_>) -> Result<(Granted, u64), DeviceError> {
+    let align = core::mem::take(&mut spec.align);
     if spec.contiguous {
-        let granted = device.alloc(&AllocSpec { align: 0, ..*spec })?;
-        if granted.base.0.is_multiple_of(spec.align) {
+        let granted = device.alloc(spec)?;
+        if granted.base.0.is_multiple_of(align) {
             return Ok((granted, 0));
         }
         give_back(device, granted.handle);
     }
-    let size = spec.size.checked_add(spec.align).ok_or(DeviceError::OutOfRange)?;
-    let granted = device.alloc(&AllocSpec { size, align: 0, ..*spec })?;
-    let over = granted.base.0.checked_rem(spec.align).unwrap_or(0);
-    Ok((granted, spec.align.saturating_sub(over)))
+    spec.size = spec.size.checked_add(align).ok_or(DeviceError::OutOfRange)?;
+    let granted = device.alloc(spec)?;
+    let over = granted.base.0.checked_rem(align).unwrap_or(0);
+    Ok((granted, align.saturating_sub(over)))
 }
 
 fn refusal(error: DeviceError, want: &Want<'_>) -> Error {

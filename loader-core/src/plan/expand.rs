@@ -96,14 +96,14 @@ fn expand<S: PairSink + ?Sized>(
         let number = u64::try_from(index).unwrap_or(u64::MAX);
         let mut sides = Sides::none();
         sides.open(kbin, desc).map_err(|error| error.third(number))?;
-        totals.descriptors = totals.descriptors.saturating_add(1);
+        totals.descriptors = totals.descriptors.wrapping_add(1);
         totals.bytes = totals.bytes.saturating_add(sides.bytes);
         totals.approximate |= sides.approximate;
         while let Some(units) = sides.piece() {
             let instance = totals.runs.checked_rem(u64::from(rings.max(1))).unwrap_or(0);
             let instance = u32::try_from(instance).unwrap_or(0);
             sides.emit(units, instance, packet_limit(arch), sink)?;
-            totals.runs = totals.runs.saturating_add(1);
+            totals.runs = totals.runs.wrapping_add(1);
         }
     }
     Ok(totals)
@@ -113,12 +113,24 @@ fn fault(code: StageCode) -> Error {
     Error::new(Stage::Plan, code)
 }
 
+/// One side of a descriptor.
+struct Side<'m> {
+    var: u32,
+    walk: Walk<'m>,
+}
+
+impl Side<'_> {
+    const fn end(&self) -> End {
+        End { var: self.var, off: self.walk.offset() }
+    }
+}
+
 /// Both sides of a descriptor, walked together.
 struct Sides<'m> {
-    to: (u32, Walk<'m>),
-    from: heapless::Vec<(u32, Walk<'m>), MOST_SOURCES>,
+    /// The destination, then the sources.
+    all: heapless::Vec<Side<'m>, { MOST_SOURCES + 1 }>,
     /// Bytes of one unit on the source side and on the destination side.
-    units: (u64, u64),
+    units: (u32, u32),
     bytes: u64,
     approximate: bool,
 }
@@ -126,8 +138,7 @@ struct Sides<'m> {
 impl<'m> Sides<'m> {
     /// Nothing yet. Filled where it lies, because it is large.
     const fn none() -> Self {
-        let to = (0, Walk::OVER);
-        Self { to, from: heapless::Vec::new(), units: (1, 1), bytes: 0, approximate: false }
+        Self { all: heapless::Vec::new(), units: (1, 1), bytes: 0, approximate: false }
     }
 
     #[inline(never)]
@@ -141,36 +152,40 @@ impl<'m> Sides<'m> {
         }
         let units = Self::unit_bytes(desc, first, to).ok_or_else(form)?;
         self.units = units;
-        let start = |ap: &Ap, unit| Walk::new(kbin.dims(ap), ap.off.get(), unit).ok_or_else(form);
-        let walk = start(to, units.1)?;
-        let total = walk.units().ok_or_else(form)?;
+        let total = self.start(kbin, to, units.1).ok_or_else(form)?;
         for ap in sources {
-            let side = start(ap, units.0)?;
-            let read = side.units().ok_or_else(form)?;
+            let read = self.start(kbin, ap, units.0).ok_or_else(form)?;
             if read != total {
                 return Err(fault(StageCode::SidesDiffer).numbers(read, total));
             }
-            self.from.push((ap.var_id.get(), side)).map_err(|_| form())?;
         }
         let plain = desc.operation() == Op::COPY && sources.len() == 1 && units.0 == units.1;
         self.approximate = !plain || desc.flags.has(DescFlags::CAST);
-        self.bytes = total.saturating_mul(units.1);
-        self.to = (to.var_id.get(), walk);
+        self.bytes = total.saturating_mul(u64::from(units.1));
         Ok(())
     }
 
+    /// One side more; gives its units.
+    #[inline(never)]
+    fn start(&mut self, kbin: &KbinView<'m>, ap: &Ap, unit: u32) -> Option<u64> {
+        self.all.push(Side { var: ap.var_id.get(), walk: Walk::OVER }).ok()?;
+        let walk = &mut self.all.last_mut()?.walk;
+        walk.start(kbin.dims(ap), ap.off.get(), u64::from(unit))?;
+        walk.units()
+    }
+
     /// 1 and 1 byte; for a cast the two element sizes (R39).
-    fn unit_bytes(desc: &Desc, from: &Ap, to: &Ap) -> Option<(u64, u64)> {
+    fn unit_bytes(desc: &Desc, from: &Ap, to: &Ap) -> Option<(u32, u32)> {
         if !desc.flags.has(DescFlags::CAST) {
             return Some((1, 1));
         }
-        let size = |ap: &Ap| ap.element_type().bytes().map(u64::from);
+        let size = |ap: &Ap| ap.element_type().bytes().map(u32::from);
         Some((size(from)?, size(to)?))
     }
 
     /// Units of the next run; `None` at the end.
     fn piece(&self) -> Option<u64> {
-        let left = self.from.iter().map(|(_, walk)| walk.left()).fold(self.to.1.left(), u64::min);
+        let left = self.all.iter().map(|side| side.walk.left()).fold(u64::MAX, u64::min);
         (left > 0).then_some(left)
     }
 
@@ -182,37 +197,36 @@ impl<'m> Sides<'m> {
         limit: u32,
         sink: &mut S,
     ) -> Result<(), Error> {
-        let sources = u32::try_from(self.from.len()).unwrap_or(u32::MAX);
-        let chunks_a_packet = u64::from(limit.checked_div(sources).unwrap_or(1).max(1));
-        let most = MOST_BYTES.checked_div(self.units.0.max(self.units.1)).unwrap_or(1).max(1);
-        let chunks = crate::bytes::pieces(units, most);
-        let mut left = units;
-        for chunk in 0..chunks {
+        let sources = u32::try_from(self.all.len().saturating_sub(1)).unwrap_or(u32::MAX);
+        let chunks_a_packet = limit.checked_div(sources).unwrap_or(1).max(1);
+        let unit = self.units.0.max(self.units.1);
+        let most = MOST_BYTES.checked_div(u64::from(unit)).unwrap_or(1).max(1);
+        let (mut left, mut in_packet) = (units, 0u32);
+        while left > 0 {
             let now = left.min(most);
             left = left.saturating_sub(now);
-            let in_packet = chunk.checked_rem(chunks_a_packet).unwrap_or(0);
             let run_end = left == 0;
-            let packet_end = run_end || in_packet.saturating_add(1) == chunks_a_packet;
-            let (tx, rx) = (now.saturating_mul(self.units.0), now.saturating_mul(self.units.1));
+            let packet_end = run_end || in_packet.wrapping_add(1) == chunks_a_packet;
+            let bytes = |unit: u32| u32::try_from(now).unwrap_or(u32::MAX).saturating_mul(unit);
             let mut before = sources;
-            for (var, walk) in &self.from {
-                before = before.saturating_sub(1);
-                let last = before == 0;
+            let mut sides = self.all.iter();
+            let Some(to) = sides.next().map(Side::end) else { break };
+            for side in sides {
+                let first = in_packet == 0 && before == sources;
+                before = before.wrapping_sub(1);
                 sink.pair(&Pair {
                     instance,
-                    from: End { var: *var, off: walk.offset() },
-                    to: End { var: self.to.0, off: self.to.1.offset() },
-                    tx: u32::try_from(tx).unwrap_or(u32::MAX),
-                    rx: u32::try_from(rx).unwrap_or(u32::MAX),
-                    first: in_packet == 0 && before.saturating_add(1) == sources,
-                    last: last && packet_end,
-                    run_end: last && run_end,
+                    from: side.end(),
+                    to,
+                    tx: bytes(self.units.0),
+                    rx: bytes(self.units.1),
+                    first,
+                    last: before == 0 && packet_end,
+                    run_end: before == 0 && run_end,
                 })?;
             }
-            self.to.1.advance(now);
-            for (_, walk) in &mut self.from {
-                walk.advance(now);
-            }
+            in_packet = if packet_end { 0 } else { in_packet.wrapping_add(1) };
+            self.all.iter_mut().for_each(|side| side.walk.advance(now));
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! One record of an array in the arena. Where it lies is computed in one place for all types of records.
 
 use crate::arena::{Arena, ArenaRef, Record};
+use crate::error::{Error, Stage};
 use core::mem::size_of;
 use zerocopy::little_endian::U32;
 
@@ -46,6 +47,28 @@ pub(super) fn item_mut<'a, T: Record>(
     index: u32,
 ) -> Option<&'a mut T> {
     T::mut_from_bytes(bytes_mut(arena, array, index, size::<T>())?).ok()
+}
+
+/// Takes room for `count` records and says where, so that no caller has a refusal of its own to make.
+pub(super) fn reserve<T: Record>(
+    arena: &mut Arena<'_>,
+    count: u32,
+    place: &mut ArenaRef,
+) -> Result<(), Error> {
+    reserve_bytes(arena, size_of::<T>(), count, place)
+}
+
+/// The same for records of `size` bytes.
+#[inline(never)]
+pub(super) fn reserve_bytes(
+    arena: &mut Arena<'_>,
+    size: usize,
+    count: u32,
+    place: &mut ArenaRef,
+) -> Result<(), Error> {
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    *place = arena.take_head(size, count).map_err(|full| Error::arena(Stage::Plan, full))?;
+    Ok(())
 }
 
 /// A number of things as an index; what is too large is beyond the end of every array.

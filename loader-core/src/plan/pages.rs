@@ -2,8 +2,9 @@
 
 use super::block::{self, Taken, Want};
 use super::libraries::{Library, LibraryTable};
+use super::record::DMem;
 use crate::device::{CoreId, Device, Usage};
-use crate::error::{Code, DeviceCode, Error, Stage, StageCode};
+use crate::error::{DeviceCode, Error, Stage, StageCode};
 use crate::lower::scratchpad::Paging;
 
 /// Alignment that pages are asked for with (staging.md §22, Confirmed).
@@ -74,7 +75,12 @@ impl<'g> PageTable<'g> {
     /// Page `index` of a core.
     #[must_use]
     pub fn get(&self, core: CoreId, index: u32) -> Option<Page> {
-        self.slots.iter().flatten().find(|page| page.core == core && page.index == index).copied()
+        self.find(core, index).copied()
+    }
+
+    #[inline(never)]
+    pub(super) fn find(&self, core: CoreId, index: u32) -> Option<&Page> {
+        self.iter().find(|page| page.core == core && page.index == index)
     }
 
     /// All pages.
@@ -85,7 +91,7 @@ impl<'g> PageTable<'g> {
     /// Pages of a core.
     #[must_use]
     pub fn count(&self, core: CoreId) -> u32 {
-        self.iter().filter(|page| page.core == core).fold(0, |count, _| count.saturating_add(1))
+        self.iter().filter(|page| page.core == core).fold(0, |count, _| count.wrapping_add(1))
     }
 
     /// What the pages of a core count for in the ledger.
@@ -123,7 +129,7 @@ impl<'g> PageTable<'g> {
         let got = match self.grow(device, core, needed, paging) {
             Ok(got) => got,
             Err(error) => {
-                if error.code() == DeviceCode::OutOfMemory.into() {
+                if error.is(DeviceCode::OutOfMemory) {
                     full(self.bytes(core));
                 }
                 self.shrink(device, core, had);
@@ -131,7 +137,7 @@ impl<'g> PageTable<'g> {
             }
         };
         for page in self.slots.iter_mut().flatten().filter(|page| page.core == core && page.index < got) {
-            page.refs = page.refs.saturating_add(1);
+            page.refs = page.refs.wrapping_add(1);
         }
         Ok(got)
     }
@@ -147,9 +153,7 @@ impl<'g> PageTable<'g> {
             match self.add(device, core, index, paging) {
                 Ok(true) => {}
                 Ok(false) => return Ok(index),
-                Err(error)
-                    if paging.is_contiguous() && error.code() == Code::Device(DeviceCode::OutOfMemory) =>
-                {
+                Err(error) if paging.is_contiguous() && error.is(DeviceCode::OutOfMemory) => {
                     return Ok(index);
                 }
                 Err(error) => return Err(error),
@@ -181,9 +185,9 @@ impl<'g> PageTable<'g> {
             block::give_back(device, taken.handle);
             return Err(fault(StageCode::PageAlignment).numbers(taken.address(), 0));
         }
-        let above = index.checked_sub(1).and_then(|above| self.get(core, above));
+        let above = index.checked_sub(1).and_then(|above| self.find(core, above));
         let joins =
-            |page: Page| taken.address().checked_add(paging.page_size()) == Some(page.taken.address());
+            |page: &Page| taken.address().checked_add(paging.page_size()) == Some(page.taken.address());
         if paging.is_contiguous() && !above.is_none_or(joins) {
             block::give_back(device, taken.handle);
             return Ok(false);
@@ -211,13 +215,24 @@ impl<'g> PageTable<'g> {
         }
     }
 
+    /// Gives back blocks of a core, the newest first, and references to libraries. Pages stay.
+    pub(crate) fn give_back<D: Device>(&mut self, blocks: &[DMem], device: &D) {
+        for block in blocks.iter().rev() {
+            match block.what.get() {
+                DMem::PAGE => {}
+                DMem::SHARED_UCODE => self.libraries.release(device, block.handle()),
+                _ => block::give_back(device, block.handle()),
+            }
+        }
+    }
+
     /// Drops one reference of pages `0..pages` of a core; a page without references is freed, the newest first.
     pub fn release<D: Device>(&mut self, device: &D, core: CoreId, pages: u32) {
         for page in self.slots.iter_mut().flatten().filter(|page| page.core == core && page.index < pages) {
             page.refs = page.refs.saturating_sub(1);
         }
         for index in (0..self.count(core)).rev() {
-            if self.get(core, index).is_some_and(|page| page.refs > 0) {
+            if self.find(core, index).is_some_and(|page| page.refs > 0) {
                 break;
             }
             self.drop_page(device, core, index);

@@ -5,14 +5,15 @@ mod models;
 mod scratchpad;
 mod variables;
 
-use claim::{Claim, Scratch};
+use claim::Claim;
+pub(super) use claim::Scratch;
 use scratchpad::{lay_out, sharing_core};
 
 use super::libraries::{LibraryKey, Sought};
 use super::notes::{CorePrograms, sort_out};
 use super::pages::{PAGE_ALIGN, PageTable};
 use super::programs::{Libraries, MOST_PROGRAMS, Notes, Program, read};
-use super::record::{Feed, LoadParams, Model};
+use super::record::LoadParams;
 use super::rings::{CoreRings, RingRules, count};
 use super::strict::{check_exact, check_slots, must_be_exact};
 use super::translate::Code;
@@ -25,11 +26,12 @@ use crate::device::{CoreId, Device, Usage};
 use crate::error::{Error, Stage, StageCode};
 use crate::layout::SMALL;
 use crate::limits::Limits;
-use crate::lower::record::EngType;
+use crate::lower::record::{EngType, Extra, MemRef, MrType};
 use crate::lower::scratchpad::{GROUP_MOST, Marks, Paging};
 use crate::lower::{KbinView, Kbins};
 use crate::policy::Policy;
 use crate::source::Payload;
+use core::cell::Cell;
 use core::fmt;
 use zerocopy::little_endian::U32;
 
@@ -59,9 +61,7 @@ pub struct Request<'a> {
 pub struct Plan<'m> {
     pub(crate) kbins: Kbins<'m>,
     pub(crate) head: Head<'m>,
-    pub(crate) models: &'m [Model],
-    pub(crate) feeds: &'m [Feed],
-    /// Where the records of `models` and `feeds` are.
+    /// Where the records of the models and the feeds are.
     pub(crate) places: (ArenaRef, ArenaRef),
     pub(crate) sharing: CoreId,
     pub(crate) pages: u32,
@@ -69,10 +69,7 @@ pub struct Plan<'m> {
 
 impl fmt::Debug for Plan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Plan")
-            .field("cores", &self.models.len())
-            .field("pages", &self.pages)
-            .finish_non_exhaustive()
+        f.debug_struct("Plan").field("cores", &self.len()).field("pages", &self.pages).finish_non_exhaustive()
     }
 }
 
@@ -85,24 +82,26 @@ fn wide(n: usize) -> u64 {
 }
 
 /// What is known about one core while the plan is made.
-#[derive(Clone, Copy)]
-struct Draft<'m> {
-    kbin: KbinView<'m>,
-    arch: Arch,
+pub(in crate::plan) struct Draft<'k> {
+    pub(in crate::plan) kbin: &'k KbinView<'k>,
+    pub(in crate::plan) arch: Arch,
     core: CoreId,
-    table: Option<&'m [U32]>,
-    marks: Marks,
-    rings: CoreRings,
-    programs: CorePrograms,
+    table: Option<&'k [U32]>,
+    pub(in crate::plan) marks: Marks,
+    pub(in crate::plan) rings: CoreRings,
+    pub(in crate::plan) programs: CorePrograms,
     /// What its only microcode library is.
     library: Option<LibraryKey>,
-    vars: ArenaRef,
-    blocks: ArenaRef,
+    vars: Cell<ArenaRef>,
+    blocks: Cell<ArenaRef>,
     /// Records of `blocks` that are filled; those of scratchpad pages come first.
-    taken: usize,
+    taken: Cell<u32>,
 }
 
-type Drafts<'m> = heapless::Vec<Draft<'m>, GROUP_MOST>;
+type Drafts<'k> = heapless::Vec<Draft<'k>, GROUP_MOST>;
+
+/// The kbins of a load, which nobody copies.
+type Views<'m> = heapless::Vec<KbinView<'m>, GROUP_MOST>;
 
 /// Places a model: checks everything that can be checked, then takes every block.
 ///
@@ -134,12 +133,17 @@ pub fn place_explained<'m, P: Payload<'m>, D: Device>(
     shortage: Option<&mut Option<Shortage>>,
 ) -> Result<Plan<'m>, Error> {
     let mark = arena.mark();
+    let mut views = Views::new();
+    for kbin in kbins.iter().take(GROUP_MOST) {
+        views.push(kbin).map_err(|_| Error::internal(Stage::Plan, "subgraphs"))?;
+    }
     let mut drafts = Drafts::new();
-    check(kbins, device, request, &mut drafts).map_err(|error| with_definition(error, kbins))?;
+    let checked = check(kbins.len(), &views, device, request, &mut drafts);
+    checked.map_err(|error| with_definition(error, kbins))?;
     check_members(payload, &drafts)?;
     let exact = must_be_exact(request.policy, device);
     let result = prepare(payload, &mut drafts, request, exact, arena)
-        .and_then(|()| claim(kbins, &mut drafts, device, request, pages, arena, shortage));
+        .and_then(|()| claim(kbins, &drafts, device, request, pages, arena, shortage));
     if result.is_err() {
         arena.release(mark);
     }
@@ -152,23 +156,23 @@ fn with_definition(error: Error, kbins: &Kbins<'_>) -> Error {
     error.member_or(kbin.and_then(|kbin| kbin.definition_file()))
 }
 
-/// The gates P4, P5 and B1, and the variables.
+/// The gates P4, P5 and B1, and the variables. Small code counts subgraphs in S2 (E207, E208) and S3 (L702) alone.
 #[inline(never)]
-fn check<'m, D: Device>(
-    kbins: &Kbins<'m>,
+fn check<'k, D: Device>(
+    count: usize,
+    kbins: &'k [KbinView<'k>],
     device: &D,
     request: &Request<'_>,
-    drafts: &mut Drafts<'m>,
+    drafts: &mut Drafts<'k>,
 ) -> Result<(), Error> {
-    let count = kbins.len();
     let (need, size) = (wide(count), u64::from(request.vcore_size));
-    if need > size {
+    if !SMALL && need > size {
         return Err(fault(StageCode::NotEnoughCores).numbers(need, size));
     }
-    if count != 1 && need != size {
+    if !SMALL && count != 1 && need != size {
         return Err(fault(StageCode::CoreShape).numbers(need, size));
     }
-    if count == 0 || count > GROUP_MOST {
+    if !SMALL && (count == 0 || count > GROUP_MOST) {
         return Err(fault(StageCode::TooManySubgraphs).numbers(need, wide(GROUP_MOST)));
     }
     if size > wide(GROUP_MOST) {
@@ -179,10 +183,9 @@ fn check<'m, D: Device>(
         let left = u64::from(device.cores().saturating_sub(request.core.0));
         return Err(fault(StageCode::BehindDevice).numbers(need, left));
     }
-    check_engine_block(u64::from(request.policy.engine_block))?;
-    for (index, kbin) in (0u8..).zip(kbins.iter()) {
-        let draft = draft(kbin, index, device, request).map_err(|error| error.subgraph(index))?;
-        drafts.push(draft).map_err(|_| Error::internal(Stage::Plan, "subgraphs"))?;
+    check_engine_block(u64::from(request.policy.engine_block()))?;
+    for (index, kbin) in (0u8..).zip(kbins) {
+        draft(kbin, index, device, request, drafts).map_err(|error| error.subgraph(index))?;
     }
     if drafts.len() != count {
         return Err(fault(StageCode::BadKbin).name(b"subgraph table"));
@@ -190,37 +193,40 @@ fn check<'m, D: Device>(
     check_remotes(drafts)
 }
 
+/// Begins the draft of a core.
 #[inline(never)]
-fn draft<'m, D: Device>(
-    kbin: KbinView<'m>,
+fn draft<'k, D: Device>(
+    kbin: &'k KbinView<'k>,
     index: u8,
     device: &D,
     request: &Request<'_>,
-) -> Result<Draft<'m>, Error> {
+    drafts: &mut Drafts<'k>,
+) -> Result<(), Error> {
     let arch = kbin.arch().ok_or_else(|| fault(StageCode::BadKbin).name(b"target"))?;
     // Where the caller lets such a file pass, it is placed by its own architecture's rules (manifests.md §5.4).
-    if arch != device.arch() && !request.policy.allow_legacy {
+    if arch != device.arch() && !request.policy.allow_legacy() {
         let (file, host) = (u64::from(arch.number()), u64::from(device.arch().number()));
         return Err(fault(StageCode::Architecture).numbers(file, host).third(u64::from(index)));
     }
-    if kbin.engine_hdrs().last().map(|header| header.eng_type) != Some(EngType::from(Engine::Sp)) {
+    // The order in which S3 makes them.
+    if !SMALL && kbin.engine_hdrs().last().map(|header| header.eng_type) != Some(EngType::from(Engine::Sp)) {
         return Err(fault(StageCode::EngineOrder));
     }
-    let core = CoreId(request.core.0.saturating_add(u16::from(index)));
-    let table = vars::check(&kbin)?;
-    Ok(Draft {
+    vars::check(kbin)?;
+    let draft = Draft {
         kbin,
         arch,
-        core,
-        table,
+        core: CoreId(request.core.0.saturating_add(u16::from(index))),
+        table: vars::table(kbin),
         marks: kbin.marks(),
         rings: CoreRings::default(),
         programs: CorePrograms::default(),
         library: None,
-        vars: ArenaRef::NULL,
-        blocks: ArenaRef::NULL,
-        taken: 0,
-    })
+        vars: Cell::new(ArenaRef::NULL),
+        blocks: Cell::new(ArenaRef::NULL),
+        taken: Cell::new(0),
+    };
+    drafts.push(draft).map_err(|_| Error::internal(Stage::Plan, "subgraphs"))
 }
 
 /// Every member is as long as the records say, before anything is read or taken (T06).
@@ -243,27 +249,28 @@ fn check_members<'m, P: Payload<'m>>(payload: &P, drafts: &Drafts<'_>) -> Result
     Ok(())
 }
 
-/// Every remote variable has a target with an address (staging.md §8.5).
+/// Every remote variable has a target with an address (staging.md §8.5). That there is one, small code leaves to S2 (E385)
+/// and S3 (L701).
 #[inline(never)]
 fn check_remotes(drafts: &Drafts<'_>) -> Result<(), Error> {
-    use crate::lower::record::{Extra, MrType};
+    let has_address = |target: &MemRef| {
+        vars::is_placed(target.mr_type) && !matches!(target.mr_type, MrType::REMOTE | MrType::PTR)
+    };
     for (index, draft) in (0u8..).zip(drafts) {
         for var in draft.kbin.mem_refs() {
             let Extra::Remote(arm) = var.extra() else { continue };
             let (rel, id) = (arm.remote_vtpb_rel_sg_id.get(), arm.remote_var_id.get());
-            let name = draft.kbin.name(var);
-            let at = |error: Error| error.name(name).subgraph(index).element(var.var_id.get());
             let peer = usize::try_from(rel).ok().and_then(|rel| drafts.get(rel));
-            let Some(peer) = peer else {
-                let count = wide(drafts.len());
-                return Err(at(fault(StageCode::RemoteSubgraph).numbers(u64::from(rel), count)));
+            let target = peer.and_then(|peer| peer.kbin.mem_ref(id));
+            let error = match target {
+                Some(target) if has_address(target) => continue,
+                None if !SMALL && peer.is_none() => {
+                    fault(StageCode::RemoteSubgraph).numbers(u64::from(rel), wide(drafts.len()))
+                }
+                None if !SMALL => fault(StageCode::RemoteMissing).numbers(u64::from(id), u64::from(rel)),
+                _ => fault(StageCode::RemoteUnplaced),
             };
-            let Some(target) = peer.kbin.mem_ref(id) else {
-                return Err(at(fault(StageCode::RemoteMissing).numbers(u64::from(id), u64::from(rel))));
-            };
-            if !vars::is_placed(target.mr_type) || matches!(target.mr_type, MrType::REMOTE | MrType::PTR) {
-                return Err(at(fault(StageCode::RemoteUnplaced)));
-            }
+            return Err(error.name(draft.kbin.name(var)).subgraph(index).element(var.var_id.get()));
         }
     }
     Ok(())
@@ -273,26 +280,24 @@ fn check_remotes(drafts: &Drafts<'_>) -> Result<(), Error> {
 #[inline(never)]
 fn prepare<'m, P: Payload<'m>>(
     payload: &mut P,
-    drafts: &mut Drafts<'m>,
+    drafts: &mut Drafts<'_>,
     request: &Request<'_>,
     exact: bool,
     arena: &mut Arena<'m>,
 ) -> Result<(), Error> {
-    let mut kbins = heapless::Vec::<KbinView<'m>, GROUP_MOST>::new();
-    for draft in drafts.iter() {
-        kbins.push(draft.kbin).map_err(|_| Error::internal(Stage::Plan, "subgraphs"))?;
-    }
     let mut programs = Programs::new();
-    list_programs(drafts, &kbins, request, arena, &mut programs)?;
+    list_programs(drafts, request, arena, &mut programs)?;
     let mark = arena.mark();
     let notes = read_all(payload, drafts, &mut programs, arena)?;
-    sort_all(drafts, &programs, &notes, request, arena)?;
+    for (index, draft) in (0u8..).zip(drafts.iter_mut()) {
+        sort_out(index, draft, &programs, &notes, request, arena)?;
+    }
     for (index, draft) in (0u8..).zip(drafts.iter()).filter(|_| exact) {
-        check_slots(index, &draft.kbin, &notes, arena)?;
+        check_slots(index, draft.kbin, &notes, arena)?;
     }
     arena.release_tail(mark);
     for (index, draft) in (0u8..).zip(drafts.iter()).filter(|_| exact) {
-        check_exact(index, &draft.kbin, &draft.rings, arena)?;
+        check_exact(index, draft.kbin, &draft.rings, arena)?;
     }
     Ok(())
 }
@@ -302,27 +307,18 @@ type Programs<'k> = heapless::Vec<Program<'k>, MOST_PROGRAMS>;
 
 /// Rings and streams of every core.
 #[inline(never)]
-fn list_programs<'k, 'm: 'k>(
-    drafts: &mut Drafts<'m>,
-    kbins: &'k [KbinView<'m>],
-    request: &Request<'_>,
+fn list_programs<'p, 'k: 'p>(
+    drafts: &mut Drafts<'k>,
+    request: &Request<'p>,
     arena: &mut Arena<'_>,
-    programs: &mut Programs<'k>,
+    programs: &mut Programs<'p>,
 ) -> Result<(), Error> {
-    let policy = request.policy;
-    for ((index, draft), kbin) in (0u8..).zip(drafts.iter_mut()).zip(kbins) {
-        let rules = RingRules { arch: draft.arch, core: index, entries: request.limits.ring_entries };
-        draft.rings = count(kbin, &rules, arena)?;
+    for (core, draft) in (0u8..).zip(drafts.iter_mut()) {
+        let &mut Draft { kbin, arch, table, .. } = draft;
+        let rules = RingRules { arch, core, entries: request.limits.ring_entries };
+        count(kbin, &rules, arena, &mut draft.rings)?;
         for engine in Engine::ALL {
-            let code = Code {
-                kbin,
-                engine,
-                core: index,
-                arch: draft.arch,
-                table: draft.table,
-                call_frame_slots: policy.call_frame_slots,
-                lower_dge_kinds: policy.lower_dge_kinds,
-            };
+            let code = Code { kbin, engine, core, arch, table, policy: request.policy };
             let blob = kbin.engine(engine).and_then(|engine| engine.blob);
             programs.push(Program::new(code, blob)).map_err(|_| Error::internal(Stage::Plan, "programs"))?;
         }
@@ -333,15 +329,15 @@ fn list_programs<'k, 'm: 'k>(
 /// Reads all streams, and the libraries that cores share, in one pass. The state of a digest per library lies in this
 /// frame, not in its caller's.
 #[inline(never)]
-fn read_all<'m, P: Payload<'m>>(
+fn read_all<'k, 'm, P: Payload<'m>>(
     payload: &mut P,
-    drafts: &mut Drafts<'m>,
+    drafts: &mut Drafts<'k>,
     programs: &mut Programs<'_>,
     arena: &mut Arena<'m>,
 ) -> Result<Notes, Error> {
     let mut libraries = Libraries::new();
     // See [`super::libraries`]: where small code goes before speed, nobody asks which library it is.
-    let shared = |draft: &Draft<'m>| if SMALL { None } else { shared_library(&draft.kbin) };
+    let shared = |draft: &Draft<'k>| if SMALL { None } else { shared_library(draft.kbin) };
     for blob in drafts.iter().filter_map(shared) {
         let full = |_| Error::internal(Stage::Plan, "libraries");
         libraries.push(Sought::new(blob)).map_err(full)?;
@@ -354,26 +350,11 @@ fn read_all<'m, P: Payload<'m>>(
     Ok(notes)
 }
 
-/// Records of every core's programs.
-#[inline(never)]
-fn sort_all(
-    drafts: &mut Drafts<'_>,
-    programs: &Programs<'_>,
-    notes: &Notes,
-    request: &Request<'_>,
-    arena: &mut Arena<'_>,
-) -> Result<(), Error> {
-    for (index, draft) in (0u8..).zip(drafts.iter_mut()) {
-        draft.programs = sort_out(index, programs, notes, &draft.rings, request, arena)?;
-    }
-    Ok(())
-}
-
 /// Takes pages and blocks; gives all of them back on any fault.
 #[inline(never)]
 fn claim<'m, D: Device>(
     kbins: &Kbins<'m>,
-    drafts: &mut Drafts<'m>,
+    drafts: &[Draft<'_>],
     device: &D,
     request: &Request<'_>,
     pages: &mut PageTable<'_>,
@@ -382,7 +363,7 @@ fn claim<'m, D: Device>(
 ) -> Result<Plan<'m>, Error> {
     let policy = request.policy;
     let planned = |error: Error| error.of_stage(Stage::Plan);
-    let paging = Paging::new(policy.page_size, policy.contiguous_scratchpad).map_err(planned)?;
+    let paging = Paging::new(policy.page_size(), policy.contiguous_scratchpad()).map_err(planned)?;
     let laid = lay_out(drafts, &paging).map_err(planned)?;
     let [needed, ..] = laid.pages;
     let sharing = if needed == 0 { request.core } else { sharing_core(device, request)? };

@@ -5,6 +5,7 @@ use super::record::{FUNCTION_NAME, NoteKind, SlotNote};
 use super::translate::{Code, Nowhere, Section, Sink, Stream};
 use crate::arena::{Arena, TailRef};
 use crate::error::{Error, Stage, StageCode};
+use crate::layout::SMALL;
 use crate::lower::record::Blob;
 use crate::lower::scratchpad::GROUP_MOST;
 use crate::source::{MemberId, Payload, Visitor};
@@ -55,9 +56,9 @@ pub(super) struct Notes {
 
 impl Notes {
     /// Note `index` in the order they were made.
-    pub(super) fn get(&self, arena: &Arena<'_>, index: usize) -> Option<SlotNote> {
+    pub(super) fn get<'x>(&self, arena: &'x Arena<'_>, index: usize) -> Option<&'x SlotNote> {
         let back = self.count.checked_sub(index)?.checked_sub(1)?;
-        arena.tail_slice::<SlotNote>(self.newest, self.count)?.get(back).copied()
+        arena.tail_slice::<SlotNote>(self.newest, self.count)?.get(back)
     }
 }
 
@@ -87,11 +88,11 @@ impl Sink for Keeper<'_, '_> {
         }
         let full = |error| Error::arena(Stage::Plan, error);
         let place = self.arena.alloc_tail::<SlotNote>(1).map_err(full)?;
-        if let Some([slot]) = self.arena.tail_slice_mut::<SlotNote>(place, 1) {
+        if let Some(slot) = self.arena.tail_mut::<SlotNote>(place) {
             *slot = note;
         }
         self.notes.newest = place;
-        self.notes.count = self.notes.count.saturating_add(1);
+        self.notes.count = self.notes.count.wrapping_add(1);
         Ok(())
     }
 
@@ -109,22 +110,23 @@ impl Sink for Keeper<'_, '_> {
 /// One library per core at most.
 pub(super) type Libraries<'m> = heapless::Vec<Sought<'m>, GROUP_MOST>;
 
-struct Reader<'a, 'p, 'm> {
+struct Reader<'a, 'p, 'l, 'm> {
     programs: &'a mut heapless::Vec<Program<'p>, MOST_PROGRAMS>,
-    libraries: &'a mut Libraries<'m>,
+    libraries: &'a mut Libraries<'l>,
     keeper: Keeper<'a, 'm>,
 }
 
-impl Visitor for Reader<'_, '_, '_> {
+impl Visitor for Reader<'_, '_, '_, '_> {
     fn wants(&mut self, id: MemberId) -> bool {
-        let blobs = self.programs.iter().filter_map(|program| program.blob);
-        blobs
-            .chain(self.libraries.iter().map(|library| library.blob))
-            .any(|blob| blob.member_id() == Some(id))
+        let is_in = |blob: &Blob| blob.member_id() == Some(id);
+        self.programs.iter().any(|program| program.blob.is_some_and(is_in))
+            || !SMALL && self.libraries.iter().any(|library| is_in(library.blob))
     }
 
     fn data(&mut self, id: MemberId, offset: u64, bytes: &[u8]) -> Result<(), Error> {
-        self.libraries.iter_mut().for_each(|library| library.data(id, offset, bytes));
+        if !SMALL {
+            self.libraries.iter_mut().for_each(|library| library.data(id, offset, bytes));
+        }
         for program in self.programs.iter_mut() {
             let Some(part) = program.part(id, offset, bytes) else { continue };
             let at = |error: Error| error.member_or(Some(id));
@@ -144,7 +146,7 @@ impl Visitor for Reader<'_, '_, '_> {
 pub(super) fn read<'m, P: Payload<'m>>(
     payload: &mut P,
     programs: &mut heapless::Vec<Program<'_>, MOST_PROGRAMS>,
-    libraries: &mut Libraries<'m>,
+    libraries: &mut Libraries<'_>,
     arena: &mut Arena<'m>,
 ) -> Result<Notes, Error> {
     check_lengths(programs)?;
@@ -181,9 +183,4 @@ fn check_lengths(programs: &[Program<'_>]) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// True for notes that become [`Target`](super::record::Target)s.
-pub(super) const fn is_target(kind: NoteKind) -> bool {
-    matches!(kind, NoteKind::LABEL | NoteKind::FUNCTION)
 }

@@ -6,7 +6,7 @@
 
 use super::programs::Notes;
 use super::record::{BlockRec, NoteKind, SlotNote, Why};
-use super::rings::{CoreRings, desc_of};
+use super::rings::{CoreRings, block_fault};
 use super::wants::table_count;
 use crate::arch::Engine;
 use crate::arena::Arena;
@@ -32,12 +32,12 @@ pub(super) fn check_slots(
     notes: &Notes,
     arena: &Arena<'_>,
 ) -> Result<(), Error> {
-    let mut first: Option<SlotNote> = None;
+    let mut first: Option<&SlotNote> = None;
     for index in 0..notes.count {
         let Some(note) = notes.get(arena, index) else { break };
         let inexact = matches!(note.kind, NoteKind::OPAQUE | NoteKind::APPROXIMATE);
         let place = |note: &SlotNote| (note.engine, note.source.get());
-        if note.core == core && inexact && first.is_none_or(|first| place(&note) < place(&first)) {
+        if note.core == core && inexact && first.is_none_or(|first| place(note) < place(first)) {
             first = Some(note);
         }
     }
@@ -64,12 +64,7 @@ pub(super) fn check_exact(
 ) -> Result<(), Error> {
     let blocks: &[BlockRec] = arena.slice(rings.blocks).unwrap_or(&[]);
     if let Some(block) = blocks.iter().find(|block| block.is_approximate()) {
-        let queue = kbin.queues().find(|queue| queue.slot == usize::from(block.queue.get()));
-        let name = queue.map_or(&[][..], |queue| queue.name());
-        let id = block.id.get();
-        let refused = fault(StageCode::ApproximateBlock).numbers(u64::from(id), 0).element(id);
-        let file = desc_of(kbin, block).and_then(|desc| kbin.block_file(desc));
-        return Err(refused.name(name).subgraph(core).member_or(file));
+        return Err(block_fault(kbin, core, StageCode::ApproximateBlock, block));
     }
     let tables = table_count(kbin);
     if tables > 0 {

@@ -9,16 +9,17 @@ mod request;
 mod slot;
 mod stream;
 
-pub(super) use pseudo::states_count;
+pub(super) use pseudo::Trigger;
 pub(super) use slot::trimmed;
 pub use slot::{Slot, displacement};
-pub use stream::{Counts, Stream};
+pub use stream::Stream;
 
 use super::record::{FUNCTION_NAME, SlotNote};
 use crate::arch::{Arch, Engine};
 use crate::error::{Error, Stage, StageCode};
 use crate::lower::KbinView;
 use crate::lower::record::PatchSection;
+use crate::policy::Policy;
 use zerocopy::little_endian::U32;
 
 /// Part of an image that source slots go to.
@@ -119,10 +120,8 @@ pub struct Code<'m> {
     pub arch: Arch,
     /// Elements of the subgraph's `dge-table`.
     pub table: Option<&'m [U32]>,
-    /// Blank slots before the branch of a call.
-    pub call_frame_slots: u32,
-    /// Lower requests with an extension (R38).
-    pub lower_dge_kinds: bool,
+    /// How calls and requests with an extension are lowered (R38).
+    pub policy: &'m Policy,
 }
 
 impl Code<'_> {

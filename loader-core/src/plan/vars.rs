@@ -2,8 +2,10 @@
 
 use super::ring::template;
 use crate::error::{Error, Stage, StageCode};
+use crate::layout::SMALL;
 use crate::lower::KbinView;
 use crate::lower::record::{Extra, MemRef, MrType};
+use zerocopy::little_endian::U32;
 
 /// Bytes of the window that a state-buffer variable stands for (staging.md §22, Confirmed).
 pub const STATE_BUFFER_BYTES: u64 = 0x200_0000;
@@ -97,52 +99,53 @@ pub fn access(kbin: &KbinView<'_>, var: u32, off: u64, len: u64) -> Result<Acces
 }
 
 /// Checks the variables of a kbin before anything is allocated: ids, alignments, constants, pointers, and that
-/// there is one `dge-table` at most (R42). Returns that table's elements.
+/// there is one `dge-table` at most (R42). Small code leaves to S2 and S3 what they refuse as well: other ids than the
+/// places of the variables (E303, E321), alignments (E313), and constants, whose length S3 takes from the member.
 ///
 /// # Errors
 /// The first fault by id.
-pub fn check<'m>(kbin: &KbinView<'m>) -> Result<Option<&'m [zerocopy::little_endian::U32]>, Error> {
-    let mut table = None;
+pub fn check(kbin: &KbinView<'_>) -> Result<(), Error> {
+    let mut tables = false;
     for (index, var) in kbin.mem_refs().iter().enumerate() {
-        let fault = |code| fault(code).element(var.var_id.get());
-        let name = kbin.name(var);
-        let id = u64::from(var.var_id.get());
-        if u64::try_from(index).ok() != Some(id) {
-            return Err(fault(StageCode::DuplicateVariable).name(name).numbers(id, 0));
+        if !SMALL {
+            check_entry(kbin, index, var)?;
         }
-        let align = var.alignment.get();
-        if align != 0 && !align.is_power_of_two() {
-            return Err(fault(StageCode::Alignment).name(name).numbers(align, 0));
-        }
-        check_constant(kbin, var)?;
-        match var.extra() {
+        let (code, number) = match var.extra() {
             Extra::Ptr(arm) => {
                 let target = arm.referenced_var_id.get();
-                let target_class = variable(kbin, target)?.mr_type;
-                if !(is_placed(target_class) || target_class.is_io()) || target_class == MrType::PTR {
-                    return Err(fault(StageCode::PointerTarget).name(name).numbers(u64::from(target), 0));
+                let class = variable(kbin, target)?.mr_type;
+                if (is_placed(class) || class.is_io()) && class != MrType::PTR {
+                    continue;
                 }
+                (StageCode::PointerTarget, target)
             }
-            Extra::PtrTable(_) if table.is_some() => {
-                return Err(fault(StageCode::SeveralTables).name(name));
-            }
-            Extra::PtrTable(_) => table = Some(kbin.list(var)),
-            _ => {}
-        }
+            Extra::PtrTable(_) if core::mem::replace(&mut tables, true) => (StageCode::SeveralTables, 0),
+            _ => continue,
+        };
+        let error = fault(code).numbers(u64::from(number), 0);
+        return Err(error.element(var.var_id.get()).name(kbin.name(var)));
     }
-    Ok(table)
+    Ok(())
 }
 
-fn check_constant(kbin: &KbinView<'_>, var: &MemRef) -> Result<(), Error> {
+/// The elements of the first `dge-table`; a checked kbin has no second one (R42).
+pub(crate) fn table<'m>(kbin: &KbinView<'m>) -> Option<&'m [U32]> {
+    kbin.mem_refs().iter().find(|var| var.mr_type == MrType::PTR_TABLE).map(|var| kbin.list(var))
+}
+
+fn check_entry(kbin: &KbinView<'_>, index: usize, var: &MemRef) -> Result<(), Error> {
+    let fault = |code| fault(code).element(var.var_id.get()).name(kbin.name(var));
+    let id = u64::from(var.var_id.get());
+    if u64::try_from(index).ok() != Some(id) {
+        return Err(fault(StageCode::DuplicateVariable).numbers(id, 0));
+    }
+    let align = var.alignment.get();
+    if align != 0 && !align.is_power_of_two() {
+        return Err(fault(StageCode::Alignment).numbers(align, 0));
+    }
     if var.mr_type != MrType::BUFFER {
         return Ok(());
     }
-    let held = kbin.blob(var.buffer).map_or(0, |blob| blob.len.get());
-    if held == var.size.get() {
-        return Ok(());
-    }
-    Err(fault(StageCode::ConstantLength)
-        .element(var.var_id.get())
-        .name(kbin.name(var))
-        .numbers(held, var.size.get()))
+    let (held, size) = (kbin.blob(var.buffer).map_or(0, |blob| blob.len.get()), var.size.get());
+    if held == size { Ok(()) } else { Err(fault(StageCode::ConstantLength).numbers(held, size)) }
 }

@@ -1,7 +1,7 @@
 //! A placed model, read.
 
 use super::item::{narrow, nth};
-use super::notes::{equal_range, function_base, name_key};
+use super::notes::{find_target, function_base, name_key};
 use super::place::Plan;
 use super::position::{device_range, source_position};
 use super::record::{
@@ -32,14 +32,14 @@ pub struct CoreView<'m> {
 impl<'m> Plan<'m> {
     /// Number of cores.
     #[must_use]
-    pub const fn len(&self) -> usize {
-        self.models.len()
+    pub fn len(&self) -> usize {
+        self.models().len()
     }
 
     /// True if there are none; never for a plan of [`place`](super::place()).
     #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.models.is_empty()
+    pub fn is_empty(&self) -> bool {
+        self.models().is_empty()
     }
 
     /// The lowered records it was made from.
@@ -56,14 +56,14 @@ impl<'m> Plan<'m> {
 
     /// The model records, by core.
     #[must_use]
-    pub const fn models(&self) -> &'m [Model] {
-        self.models
+    pub fn models(&self) -> &'m [Model] {
+        self.head.slice(self.places.0).unwrap_or(&[])
     }
 
     /// Copies from the file, by member.
     #[must_use]
-    pub const fn feeds(&self) -> &'m [Feed] {
-        self.feeds
+    pub fn feeds(&self) -> &'m [Feed] {
+        self.head.slice(self.places.1).unwrap_or(&[])
     }
 
     /// Core that holds the scratchpad, and how many pages this model uses.
@@ -76,7 +76,7 @@ impl<'m> Plan<'m> {
     #[must_use]
     pub fn core(&self, index: usize) -> Option<CoreView<'m>> {
         let places = (nth::<Model>(self.places.0, narrow(index))?, self.places.1);
-        let (kbin, model) = (self.kbins.kbin(index)?, self.models.get(index)?);
+        let (kbin, model) = (self.kbins.kbin(index)?, self.head.get(places.0)?);
         Some(CoreView { kbin, model, head: self.head, places })
     }
 
@@ -255,11 +255,11 @@ impl<'m> CoreView<'m> {
             Goal::Function(name) => (TargetKind::FUNCTION, name_key(name)),
         };
         let all: &[Target] = self.array(self.model.targets);
-        let mut found = equal_range(all, engine, kind, key).iter().filter(|target| match goal {
+        let (found, slot) = find_target(all, engine, kind, key, &|target| match goal {
             Goal::Function(name) => trimmed(self.array(target.name)) == name,
             _ => true,
         });
-        found.next().map(|target| target.slot.get())
+        (found > 0).then_some(slot)
     }
 
     /// First slot of a section within an engine's image.

@@ -1,5 +1,6 @@
 //! One side of a descriptor, walked as contiguous pieces (R10, R29): dimension 1 moves fastest.
 
+use crate::layout::SMALL;
 use crate::lower::record::Dim;
 
 /// Most dimensions of an access pattern (lowering.md §2.5).
@@ -26,24 +27,24 @@ impl<'m> Walk<'m> {
     /// its fastest dimension cannot be cut into units.
     #[must_use]
     pub fn new(dims: &'m [Dim], off: u64, unit: u64) -> Option<Self> {
+        let mut walk = Self::OVER;
+        walk.start(dims, off, unit)?;
+        Some(walk)
+    }
+
+    /// The same, where the walk lies; it is large. Small code leaves the number of dimensions and their sizes to S2 (E374,
+    /// E375).
+    pub(super) fn start(&mut self, dims: &'m [Dim], off: u64, unit: u64) -> Option<()> {
         let (first, rest) = dims.split_first()?;
         let (size, step) = (first.size.get(), first.step.get());
-        if dims.len() > MOST_DIMS || dims.iter().any(|dim| dim.size.get() == 0) {
+        if !SMALL && (dims.len() > MOST_DIMS || dims.iter().any(|dim| dim.size.get() == 0)) {
             return None;
         }
         let dense = step == 1 || size == 1;
         let (inner, outer) = if dense { (size, rest) } else { (1, dims) };
         let whole = unit != 0 && inner.is_multiple_of(unit);
-        let inner = inner.checked_div(unit)?;
-        whole.then_some(Self {
-            outer,
-            index: [0; MOST_DIMS],
-            unit,
-            inner,
-            run: off,
-            done_in_run: 0,
-            over: false,
-        })
+        *self = Self { outer, unit, inner: inner.checked_div(unit)?, run: off, over: false, ..Self::OVER };
+        whole.then_some(())
     }
 
     /// Number of contiguous runs; `None` on overflow.

@@ -2,16 +2,20 @@
 
 use super::block::Want;
 use super::item::{item, narrow};
+use super::pages::PAGE_ALIGN;
+use super::place::{Draft, Scratch};
 use super::record::{DMem, Image, RingRec};
 use super::ring::ENTRY_BYTES;
+use super::rings::queue_of;
 use super::vars::POINTER_BYTES;
 use crate::arch::{Arch, Engine};
-use crate::arena::{Arena, ArenaRef};
+use crate::arena::Arena;
 use crate::device::Usage;
 use crate::error::{Error, Stage, StageCode};
 use crate::lower::KbinView;
 use crate::lower::record::{Blob, Extra, MemRef, MrType, RingType, VirtualArm};
 use crate::lower::scratchpad::{Area, Marks, Paging};
+use crate::policy::Policy;
 
 /// Least alignment of an image (staging.md §11.6, Confirmed).
 const IMAGE_ALIGN: u64 = 0x8000;
@@ -35,35 +39,29 @@ pub(super) struct Need<'m> {
     pub(super) what: u32,
     pub(super) index: u32,
     pub(super) blob: Option<&'m Blob>,
-    /// What logs call it: a block that models share has a name of its own.
-    pub(super) called: u32,
 }
 
 impl Need<'_> {
     /// What to ask a device for.
     #[inline(never)]
-    pub(super) const fn want(&self) -> Want<'static> {
-        let &Need { size, align, usage, called, .. } = self;
-        Want { size, align, usage, tag: DMem::tag_of(called), contiguous: false }
+    pub(super) fn want(&self, core: &Core<'_>) -> Want<'static> {
+        let &Need { size, align, usage, what, .. } = self;
+        // A block that models share has a name of its own.
+        let shared = what == DMem::UCODE && shares_library(core.draft.kbin);
+        let tag = DMem::tag_of(if shared { DMem::SHARED_UCODE } else { what });
+        Want { size, align, usage, tag, contiguous: false }
     }
 }
 
 /// What is done with each need.
-pub(super) type Take<'t, 'm> = dyn FnMut(&mut Arena<'m>, &Need<'m>) -> Result<(), Error> + 't;
+pub(super) type Take<'t, 'm> = dyn FnMut(&mut Arena<'m>, &Need<'_>) -> Result<(), Error> + 't;
 
-/// What the walk reads.
-#[derive(Clone, Copy)]
-pub(super) struct Core<'c, 'm> {
-    pub(super) kbin: &'c KbinView<'m>,
-    pub(super) arch: Arch,
-    pub(super) rings: ArenaRef,
-    pub(super) images: ArenaRef,
-    pub(super) has_blocks: bool,
-    pub(super) paging: &'c Paging,
-    pub(super) pages: u32,
-    pub(super) local: u64,
-    pub(super) marks: &'c Marks,
-    pub(super) engine_block: u64,
+/// A core, and what the walk reads of the load.
+pub(super) struct Core<'c> {
+    pub(super) draft: &'c Draft<'c>,
+    pub(super) scratch: &'c Scratch,
+    pub(super) index: u8,
+    pub(super) policy: &'c Policy,
 }
 
 /// Where a virtual variable lies in the scratchpad of its core, and whether in the shared region
@@ -102,49 +100,50 @@ impl Turn {
     }
 }
 
-impl<'m> Core<'_, 'm> {
-    /// Variables and pointer cells, by id.
+impl Core<'_> {
+    /// Pages of the scratchpad, all on the first core, then variables and pointer cells, by id.
     #[inline(never)]
-    pub(super) fn variables(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
-        for (id, var) in self.kbin.mem_refs().iter().enumerate() {
-            let mut need = Need {
-                size: var.size.get(),
-                align: var.alignment.get(),
-                usage: Usage::ScratchpadNotShared,
-                what: DMem::VARIABLE,
-                index: narrow(id),
-                blob: self.kbin.blob(var.buffer),
-                called: DMem::VARIABLE,
-            };
-            match var.mr_type {
-                MrType::PTR => {
-                    (need.size, need.align, need.usage) = (POINTER_BYTES, 8, Usage::Generic);
-                    (need.what, need.called) = (DMem::POINTER, DMem::POINTER);
-                }
+    pub(super) fn variables<'m>(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
+        let Self { draft, scratch, index, .. } = *self;
+        for index in 0..if index == 0 { scratch.pages } else { 0 } {
+            let (size, what, usage) = (scratch.paging.page_size(), DMem::PAGE, Usage::Scratchpad);
+            take(arena, &Need { size, align: PAGE_ALIGN, usage, what, index, blob: None })?;
+        }
+        for (id, var) in draft.kbin.mem_refs().iter().enumerate() {
+            let (what, usage) = match var.mr_type {
+                MrType::PTR => (DMem::POINTER, Usage::Generic),
                 // An empty variable needs no memory.
-                _ if need.size == 0 => continue,
-                MrType::BUFFER => need.usage = Usage::Weight,
-                MrType::TMP_BUF => {}
-                MrType::VIRTUAL_TMP_BUF if !self.fits_page(var) => {}
+                _ if var.size.get() == 0 => continue,
+                MrType::BUFFER => (DMem::VARIABLE, Usage::Weight),
+                MrType::TMP_BUF => (DMem::VARIABLE, Usage::ScratchpadNotShared),
+                MrType::VIRTUAL_TMP_BUF if !self.fits_page(var) => {
+                    (DMem::VARIABLE, Usage::ScratchpadNotShared)
+                }
                 _ => continue,
-            }
-            take(arena, &need)?;
+            };
+            let (size, align) = match what {
+                DMem::POINTER => (POINTER_BYTES, POINTER_BYTES),
+                _ => (var.size.get(), var.alignment.get()),
+            };
+            let (index, blob) = (narrow(id), draft.kbin.blob(var.buffer));
+            take(arena, &Need { size, align, usage, what, index, blob })?;
         }
         Ok(())
     }
 
     fn fits_page(&self, var: &MemRef) -> bool {
         let Extra::Virtual(arm) = var.extra() else { return false };
-        let found = scratch_offset(&arm, self.marks, self.local);
-        found.and_then(|(offset, _)| locate(self.paging, offset, var.size.get(), self.pages)).is_some()
+        let Self { draft, scratch, index, .. } = *self;
+        let found = scratch_offset(&arm, &draft.marks, scratch.local(index));
+        found.and_then(|(offset, _)| locate(&scratch.paging, offset, var.size.get(), scratch.pages)).is_some()
     }
 
     /// Everything the build of the core makes.
     #[inline(never)]
-    pub(super) fn build(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
-        if self.has_blocks {
+    pub(super) fn build<'m>(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
+        if self.draft.rings.blocks.count() > 0 {
             let (what, usage) = (DMem::SEMAPHORE, Usage::Generic);
-            take(arena, &Need { size: WORD, align: WORD, usage, what, index: 0, blob: None, called: what })?;
+            take(arena, &Need { size: WORD, align: WORD, usage, what, index: 0, blob: None })?;
         }
         self.rings_of(Turn::Data, arena, take)?;
         self.rings_of(Turn::Io, arena, take)?;
@@ -155,17 +154,20 @@ impl<'m> Core<'_, 'm> {
     }
 
     #[inline(never)]
-    fn rings_of(&self, turn: Turn, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
-        for queue in self.kbin.queues().filter(|queue| Turn::of(queue.record.ring_type) == turn) {
-            for row in 0..self.rings.count() {
-                let ring = item::<RingRec>(arena, self.rings, row);
-                let ring = ring.ok_or_else(|| Error::internal(Stage::Plan, "ring rows"))?;
-                if usize::from(ring.queue.get()) != queue.slot || ring.used.get() == 0 {
-                    continue;
-                }
+    fn rings_of<'m>(&self, turn: Turn, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
+        let (rings, kbin) = (self.draft.rings.rings, self.draft.kbin);
+        let broken = || Error::internal(Stage::Plan, "ring rows");
+        // Rows are in the order of their queues.
+        for index in 0..rings.count() {
+            let ring = item::<RingRec>(arena, rings, index).ok_or_else(broken)?;
+            if ring.used.get() == 0 {
+                continue;
+            }
+            let kind = queue_of(kbin, ring.queue).ok_or_else(broken)?.record.ring_type;
+            if Turn::of(kind) == turn {
                 let size = u64::from(capacity(ring)?).saturating_mul(ENTRY_BYTES);
-                let (what, usage) = (DMem::RING, ring_usage(queue.record.ring_type));
-                take(arena, &Need { size, align: 0, usage, what, index: row, blob: None, called: what })?;
+                let (what, usage) = (DMem::RING, ring_usage(kind));
+                take(arena, &Need { size, align: 0, usage, what, index, blob: None })?;
             }
         }
         Ok(())
@@ -173,25 +175,22 @@ impl<'m> Core<'_, 'm> {
 
     /// Activation tables set by set, then the DVE tables (R37).
     #[inline(never)]
-    fn tables(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
-        each_table(self.kbin, &mut |what, index, blob| {
+    fn tables<'m>(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
+        each_table(self.draft.kbin, &mut |what, index, blob| {
             let (size, usage) = (blob.len.get(), Usage::ActTable);
-            take(
-                arena,
-                &Need { size, align: TABLE_ALIGN, usage, what, index, blob: Some(blob), called: what },
-            )
+            take(arena, &Need { size, align: TABLE_ALIGN, usage, what, index, blob: Some(blob) })
         })
     }
 
     /// Microcode libraries, on arch 2 (staging.md §3.3, B12).
     #[inline(never)]
-    fn libraries(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
-        if self.arch != Arch::Sunda {
+    fn libraries<'m>(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
+        if self.draft.arch != Arch::Sunda {
             return Ok(());
         }
         let (mut count, mut functions) = (0usize, 0usize);
-        for library in self.kbin.ucode_libs() {
-            count = count.saturating_add(1);
+        for library in self.draft.kbin.ucode_libs() {
+            count = count.wrapping_add(1);
             functions = functions.saturating_add(library.functions.len());
         }
         let most = [
@@ -204,24 +203,25 @@ impl<'m> Core<'_, 'm> {
                 return Err(Error::new(Stage::Plan, code).numbers(wide(found), wide(most)));
             }
         }
-        let called = if shares_library(self.kbin) { DMem::SHARED_UCODE } else { DMem::UCODE };
-        for (index, library) in self.kbin.ucode_libs().enumerate() {
+        for (index, library) in self.draft.kbin.ucode_libs().enumerate() {
             let Some(blob) = library.content.filter(has_file) else { continue };
             let (size, what, usage) = (blob.len.get(), DMem::UCODE, Usage::UcodeLib);
             let index = narrow(index);
-            take(arena, &Need { size, align: 0, usage, what, index, blob: Some(blob), called })?;
+            take(arena, &Need { size, align: 0, usage, what, index, blob: Some(blob) })?;
         }
         Ok(())
     }
 
-    fn images(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
-        let align = self.engine_block.max(IMAGE_ALIGN);
+    fn images<'m>(&self, arena: &mut Arena<'m>, take: &mut Take<'_, 'm>) -> Result<(), Error> {
+        let align = u64::from(self.policy.engine_block()).max(IMAGE_ALIGN);
         for engine in Engine::ALL {
             let index = engine.number();
-            let size = item::<Image>(arena, self.images, index).map_or(0, Image::slots).saturating_mul(64);
+            let size = item::<Image>(arena, self.draft.programs.images, index)
+                .map_or(0, Image::slots)
+                .saturating_mul(64);
             let (what, usage) = (DMem::IMAGE, image_usage(engine));
-            let blob = self.kbin.engine(engine).and_then(|engine| engine.blob);
-            take(arena, &Need { size, align, usage, what, index, blob, called: what })?;
+            let blob = self.draft.kbin.engine(engine).and_then(|engine| engine.blob);
+            take(arena, &Need { size, align, usage, what, index, blob })?;
         }
         Ok(())
     }
@@ -240,7 +240,7 @@ fn each_table<'m>(
     for set in kbin.act_sets() {
         for blob in [set.bkt, set.ctl] {
             of(DMem::ACT_TABLE, index, blob)?;
-            index = index.saturating_add(1);
+            index = index.wrapping_add(1);
         }
     }
     let Some(dve) = kbin.dve() else { return Ok(()) };
@@ -270,7 +270,7 @@ pub(super) fn shared_library<'m>(kbin: &KbinView<'m>) -> Option<&'m Blob> {
 pub(super) fn table_count(kbin: &KbinView<'_>) -> u64 {
     let mut count = 0u64;
     let counted = each_table(kbin, &mut |_, _, _| {
-        count = count.saturating_add(1);
+        count = count.wrapping_add(1);
         Ok(())
     });
     counted.map_or(0, |()| count)

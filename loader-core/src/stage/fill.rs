@@ -5,9 +5,8 @@ use super::write::write;
 use crate::arch::Engine;
 use crate::device::Device;
 use crate::error::{Error, Stage, StageCode};
-use crate::plan::block::give_back;
 use crate::plan::pages::PageTable;
-use crate::plan::record::{DMem, Feed, FeedKind};
+use crate::plan::record::{Feed, FeedKind};
 use crate::plan::{CoreView, Plan};
 use crate::policy::Policy;
 use crate::source::{MemberId, Payload, Visitor};
@@ -84,7 +83,7 @@ struct Feeder<'a, 'm, D> {
     cores: Range<usize>,
     device: &'a D,
     /// Cores, and of each its engines.
-    views: heapless::Vec<Core<'m>, MOST_CORES>,
+    views: heapless::Vec<Core<'a, 'm>, MOST_CORES>,
     fillings: heapless::Vec<Filling<'m>, { 5 * MOST_CORES }>,
     /// Feeds whose last byte has come.
     fed: usize,
@@ -98,7 +97,7 @@ impl<'a, 'm, D: Device> Feeder<'a, 'm, D> {
     }
 
     #[inline(never)]
-    fn start(&mut self, core: CoreView<'m>, index: usize, policy: &Policy) -> Result<(), Error> {
+    fn start(&mut self, core: CoreView<'m>, index: usize, policy: &'a Policy) -> Result<(), Error> {
         let full = || Error::internal(Stage::Stage, "engines");
         let core = Core::new(core, index, policy)?;
         for engine in Engine::ALL {
@@ -181,13 +180,7 @@ impl<D: Device> Visitor for Feeder<'_, '_, D> {
 /// and those to shared microcode (staging.md §14). Filled or not makes no difference.
 pub fn unload<D: Device>(plan: &Plan<'_>, device: &D, pages: &mut PageTable<'_>) {
     for core in plan.cores() {
-        for block in core.allocations().iter().rev() {
-            match block.what.get() {
-                DMem::PAGE => {}
-                DMem::SHARED_UCODE => pages.libraries.release(device, block.handle()),
-                _ => give_back(device, block.handle()),
-            }
-        }
+        pages.give_back(core.allocations(), device);
     }
     let (sharing, count) = plan.scratchpad();
     pages.release(device, sharing, count);

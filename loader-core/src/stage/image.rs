@@ -19,26 +19,22 @@ pub(super) struct Filling<'m> {
 }
 
 /// A core whose images are filled.
-pub(super) struct Core<'m> {
+pub(super) struct Core<'a, 'm> {
     pub(super) view: CoreView<'m>,
     index: u8,
     arch: Arch,
-    call_frame_slots: u32,
-    lower_dge_kinds: bool,
+    policy: &'a Policy,
 }
 
-impl<'m> Core<'m> {
+impl<'m> Core<'_, 'm> {
     /// Core `index` of a plan.
-    pub(super) fn new(view: CoreView<'m>, index: usize, policy: &Policy) -> Result<Self, Error> {
-        let &Policy { call_frame_slots, lower_dge_kinds, .. } = policy;
+    pub(super) fn new<'a>(
+        view: CoreView<'m>,
+        index: usize,
+        policy: &'a Policy,
+    ) -> Result<Core<'a, 'm>, Error> {
         let arch = view.kbin.arch().ok_or_else(broken)?;
-        Ok(Self {
-            view,
-            index: u8::try_from(index).unwrap_or(u8::MAX),
-            arch,
-            call_frame_slots,
-            lower_dge_kinds,
-        })
+        Ok(Core { view, index: u8::try_from(index).unwrap_or(u8::MAX), arch, policy })
     }
 
     fn code<'a>(&'a self, filling: &Filling<'a>) -> Code<'a> {
@@ -48,8 +44,7 @@ impl<'m> Core<'m> {
             core: self.index,
             arch: self.arch,
             table: filling.table,
-            call_frame_slots: self.call_frame_slots,
-            lower_dge_kinds: self.lower_dge_kinds,
+            policy: self.policy,
         }
     }
 }
@@ -60,15 +55,15 @@ fn broken() -> Error {
 
 impl<'m> Filling<'m> {
     /// The engine of a core. Nothing is refused any more: the plan was made by the same code.
-    pub(super) fn new(core: &Core<'m>, engine: Engine) -> Result<Self, Error> {
-        let table = crate::plan::vars::check(&core.view.kbin)?;
+    pub(super) fn new(core: &Core<'_, 'm>, engine: Engine) -> Result<Self, Error> {
+        let table = crate::plan::vars::table(&core.view.kbin);
         let (_, block) = core.view.image(engine).ok_or_else(broken)?;
         Ok(Self { engine, table, stream: Stream::default(), block })
     }
 
     /// Writes preamble and postamble.
     #[inline(never)]
-    pub(super) fn frame<D: Device>(&self, core: &Core<'m>, device: &D) -> Result<(), Error> {
+    pub(super) fn frame<D: Device>(&self, core: &Core<'_, 'm>, device: &D) -> Result<(), Error> {
         let (image, block) = core.view.image(self.engine).ok_or_else(broken)?;
         let end = image.preamble.get().saturating_add(image.main.get());
         blank(device, block, 0, image.preamble.get())?;
@@ -77,7 +72,12 @@ impl<'m> Filling<'m> {
 
     /// Translates the next bytes of the stream.
     #[inline(never)]
-    pub(super) fn feed<D: Device>(&mut self, core: &Core<'m>, device: &D, bytes: &[u8]) -> Result<(), Error> {
+    pub(super) fn feed<D: Device>(
+        &mut self,
+        core: &Core<'_, 'm>,
+        device: &D,
+        bytes: &[u8],
+    ) -> Result<(), Error> {
         let code = core.code(self);
         let places = Live { core: &core.view, engine: self.engine };
         let mut writer = Writer { device, block: self.block, places };
@@ -85,14 +85,14 @@ impl<'m> Filling<'m> {
     }
 
     /// Ends the stream; it must be what was planned.
-    pub(super) fn finish<D: Device>(&mut self, core: &Core<'m>, device: &D) -> Result<(), Error> {
+    pub(super) fn finish<D: Device>(&mut self, core: &Core<'_, 'm>, device: &D) -> Result<(), Error> {
         let code = core.code(self);
         let places = Live { core: &core.view, engine: self.engine };
         let mut writer = Writer { device, block: self.block, places };
         self.stream.finish(&code, &places, &mut writer)?;
         let (image, _) = core.view.image(self.engine).ok_or_else(broken)?;
         let counts = self.stream.counts();
-        if (counts.main, counts.function) == (image.main.get(), image.function.get()) {
+        if (counts.main, counts.function) == (image.main, image.function) {
             return Ok(());
         }
         Err(Error::internal(Stage::Stage, "an image differs from its plan"))

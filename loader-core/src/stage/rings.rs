@@ -14,6 +14,7 @@ use crate::plan::CoreView;
 use crate::plan::expand::{End, Pair, PairSink, expand_block};
 use crate::plan::record::{DMem, RingRec};
 use crate::plan::ring::{ENTRY_BYTES, Entry, Lap, META_COPY, Marks, control_word};
+use crate::plan::rings::each_instance;
 use core::mem::take;
 use zerocopy::{FromBytes, IntoBytes};
 
@@ -32,15 +33,12 @@ fn broken() -> Error {
 #[inline(never)]
 pub(super) fn fill<D: Device>(core: &CoreView<'_>, device: &D, scratch: &mut [u8]) -> Result<(), Error> {
     let mut rows = core.rings();
-    for queue in core.kbin.queues() {
+    each_instance(&core.kbin, &mut |queue, instance| {
         let pairs = usize::try_from(queue.rings()).unwrap_or(usize::MAX);
-        for instance in queue.instances() {
-            let (own, rest) = rows.split_at_checked(pairs.saturating_mul(2)).ok_or_else(broken)?;
-            rows = rest;
-            fill_instance(core, device, &queue, &instance, own, scratch)?;
-        }
-    }
-    Ok(())
+        let (own, rest) = rows.split_at_checked(pairs.saturating_mul(2)).ok_or_else(broken)?;
+        rows = rest;
+        fill_instance(core, device, queue, instance, own, scratch)
+    })
 }
 
 #[inline(never)]

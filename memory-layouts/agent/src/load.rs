@@ -108,7 +108,7 @@ impl From<Error> for Refused {
 #[inline(never)]
 fn refused(error: Error, table: Option<&MemberTable<'_>>, arena: &Arena<'_>) -> Refused {
     let member = error.at().member.and_then(|id| table?.name_of(id)).unwrap_or(&[]);
-    let least = if is_full(error) {
+    let least = if error.is_arena_full() {
         let needed = usize::try_from(error.at().a).unwrap_or(usize::MAX);
         let available = usize::try_from(error.at().b).unwrap_or(0);
         let size = arena.head_used().saturating_add(arena.tail_used()).saturating_add(arena.available());
@@ -117,12 +117,6 @@ fn refused(error: Error, table: Option<&MemberTable<'_>>, arena: &Arena<'_>) -> 
         0
     };
     Refused { error, member: Name::new(member), least, of_members: table.is_none() }
-}
-
-/// An arena ran out.
-fn is_full(error: Error) -> bool {
-    let full = Error::arena(error.stage(), loader_core::arena::ArenaFull { needed: 0, available: 0 });
-    full.code() == error.code()
 }
 
 /// Loads a file onto the device that `open` gives for its architecture, calls `done` with the result, and

@@ -95,8 +95,8 @@ pub fn place<'m, S: Source, D: Device>(
         params: LoadParams {
             timeout: Policy::EXEC_TIMEOUT.into(),
             verified: u8::from(options.policy.verify_digest),
-            contiguous: u8::from(options.policy.contiguous_scratchpad),
-            page_size: options.policy.page_size.into(),
+            contiguous: u8::from(options.policy.contiguous_scratchpad()),
+            page_size: options.policy.page_size().into(),
             ..LoadParams::default()
         },
         owned: (0, device.cores()),

@@ -1,6 +1,7 @@
 //! Working sets made by hand: inputs that no manifest gives, for the refusals of lowering itself.
 
 mod input;
+mod views;
 
 pub use input::member_of;
 

@@ -167,7 +167,7 @@ pub fn join(hands: Vec<Hand>) -> (Vec<Set>, Members) {
             library.content = moved(library.content);
         }
         if let Some(dve) = &mut hand.set.dve {
-            dve.tables = dve.tables.map(|table| table.map(moved));
+            dve.tables = dve.tables.map(|table| if table == BlobIn::NONE { table } else { moved(table) });
         }
         members.bytes.append(&mut hand.members.bytes);
         sets.push(hand.set.at(index));

@@ -2,7 +2,7 @@
 
 use loader_core::arch::Arch;
 use loader_core::error::Error;
-use loader_core::lower::input::{CarveoutIn, DveIn};
+use loader_core::lower::input::{BlobIn, CarveoutIn, DveIn};
 use loader_core::lower::record::CarveoutType;
 use loader_core::policy::{DefaultFunction, DefaultLibrary, Policy};
 use neffload_tests::lowering::handmade::{Library, Set, Working, blob, evtaccel};
@@ -244,7 +244,10 @@ fn tables_keep_their_slots() {
     let set = Set {
         act_semaphore: 12,
         act_sets: vec![(b"exp".to_vec(), blob(1, 64), blob(2, 0), 3)],
-        dve: Some(DveIn { tables: [None, Some(blob(3, 8)), None, None], ..DveIn::default() }),
+        dve: Some(DveIn {
+            tables: [BlobIn::NONE, blob(3, 8), BlobIn::NONE, BlobIn::NONE],
+            ..DveIn::default()
+        }),
         ..Set::base()
     };
     let lowered = by_hand(set.clone(), &Policy::DEFAULT).unwrap();

@@ -27,6 +27,55 @@ fn remote_variables_by_every_form() {
     }
 }
 
+#[test]
+fn what_says_whose_a_remote_variable_is_must_agree() {
+    let entry = |more: Value| {
+        let mut entry = json!({"type": "remote", "var_id": 8});
+        entry.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        entry
+    };
+    // Variable 3 of the other subgraph is `t`, 4 another one.
+    for (name, more) in [
+        ("t{1}", json!({"remote_vtpb_rel_sg_id": 1, "remote_var_id": 3})),
+        ("t_remote_1", json!({"remote_sg_id": 1, "remote_var_id": 3})),
+        ("t{1}", json!({"remote_core": 1})),
+        ("t{1}", json!({"remote_var_id": 3})),
+        ("t{1}", json!({"remote_var_id": "t", "remote_core": 1, "remote_sg_id": 1})),
+        ("any", json!({"remote_core": 1, "remote_name": "t"})),
+        ("any", json!({"remote_name": "t"})),
+        ("any", json!({"remote_var_id": 3})),
+    ] {
+        let report = load(&with_remote(name, entry(more.clone())));
+        let report = report.unwrap_or_else(|refused| panic!("{name} {more}: {}", refused.1));
+        let remote = &report["subgraphs"][0]["vars"][name]["remote"];
+        assert_eq!((&remote["sg"], &remote["var_id"]), (&json!(1), &json!(3)), "{name} {more}");
+    }
+    for (expected, name, more) in [
+        ("E386", "t{1}", json!({"remote_vtpb_rel_sg_id": 1, "remote_var_id": 4})),
+        ("E386", "t_remote_1", json!({"remote_vtpb_rel_sg_id": 1, "remote_var_id": 4})),
+        ("E386", "t{0}", json!({"remote_vtpb_rel_sg_id": 1, "remote_var_id": 3})),
+        ("E386", "t{2}", json!({"remote_core": 1})),
+        ("E386", "t{1}", json!({"remote_var_id": 4})),
+        ("E386", "absent{1}", json!({"remote_var_id": 3})),
+        ("E386", "any", json!({"remote_core": 1, "remote_var_id": 4, "remote_name": "t"})),
+        ("E383", "t{1}", json!({"remote_vtpb_rel_sg_id": 0, "remote_var_id": 3})),
+        ("E386", "t{1}", json!({"remote_var_id": "x"})),
+        ("E380", "t{1}", json!({"remote_var_id": "absent"})),
+        ("E324", "t{1}", json!({"remote_var_id": -1})),
+        ("E324", "t{1}", json!({"remote_core": 1, "remote_sg_id": 0})),
+        ("E324", "t{1}", json!({"remote_name": 3})),
+        ("E324", "t{1}", json!({"remote_var_id": "t", "remote_name": "x"})),
+        ("E385", "t{1}", json!({"remote_core": u32::MAX})),
+        ("E380", "t{1}", json!({"remote_var_id": u32::MAX})),
+    ] {
+        assert_eq!(refused(&with_remote(name, entry(more.clone())), 0).0, expected, "{name} {more}");
+    }
+    // The same name in the only other subgraph is a name for it, too.
+    let mut tree = with_remote("far", entry(json!({"remote_core": 1, "remote_var_id": 3})));
+    tree.apply(&set("sg01/def.json", "/var/far", json!({"type": "tmp-buf", "var_id": 8, "size": 4})));
+    assert_eq!(refused(&tree, 0).0, "E386");
+}
+
 /// Two subgraphs, the first with one more variable.
 fn with_remote(name: &str, entry: Value) -> Tree {
     let mut tree = two_graphs();

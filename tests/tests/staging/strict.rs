@@ -95,7 +95,8 @@ fn strict_names_the_first_slot_and_refuses_what_is_approximate() {
     // A slot goes before a table, a table alone is refused too (R37), and nothing else is.
     let table = |mut hand: Hand| {
         let blob = hand.member(&pattern(64, 1));
-        hand.set.dve = Some(DveIn { tables: [Some(blob), None, None, None], unplaced_control: false });
+        hand.set.dve =
+            Some(DveIn { tables: [blob, BlobIn::NONE, BlobIn::NONE, BlobIn::NONE], unplaced_control: false });
         hand
     };
     refused_as(table(base().stream(Engine::Sp, &[plain(0xDE)])), "S506");

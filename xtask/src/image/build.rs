@@ -5,11 +5,12 @@ use anyhow::{Context, Result, bail};
 use memory_layouts::Layout;
 use memory_layouts::build::VARIABLE;
 use neffload_tests::workspace;
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A built image.
 #[derive(Debug)]
@@ -40,16 +41,20 @@ pub(crate) fn folder() -> PathBuf {
 /// # Errors
 /// What the build said, with the linker's refusal in it.
 pub(crate) fn build(path: &Path, layout: &Layout, variant: Variant<'_>) -> Result<Built> {
-    // Builds share a folder, so one waits for the other until what it made is kept.
-    static ONE: Mutex<()> = Mutex::new(());
-    let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    // A layout's constants are in all crates, so each layout has a folder of its own: no other's build spoils it.
+    let package = variant.package.unwrap_or("image");
+    let place = folder().join("build").join(format!("{package}-{}", layout.name));
+    // Builds in one folder wait for each other until what was made is kept.
+    static FOLDERS: Mutex<BTreeMap<PathBuf, Arc<Mutex<()>>>> = Mutex::new(BTreeMap::new());
+    let turn =
+        Arc::clone(FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).entry(place.clone()).or_default());
+    let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
     let target = layout.text("image", "target").context("this is not the layout of an image")?;
     let toolchain = Toolchain::find(target)?;
-    let package = variant.package.unwrap_or("image");
     let manifest = workspace().join("memory-layouts").join(package).join("Cargo.toml");
     let mut command = toolchain.cargo();
     command.args(["build", "--release", "--quiet", "--target", target, "--manifest-path"]).arg(manifest);
-    command.arg("--target-dir").arg(folder().join("build"));
+    command.arg("--target-dir").arg(&place);
     if !variant.features.is_empty() {
         command.arg("--features").arg(variant.features.join(","));
     }
@@ -58,7 +63,7 @@ pub(crate) fn build(path: &Path, layout: &Layout, variant: Variant<'_>) -> Resul
     if !output.status.success() {
         bail!("the image was not built: {}", String::from_utf8_lossy(&output.stderr).trim_end());
     }
-    let made = folder().join("build").join(target).join("release").join("neffload-image");
+    let made = place.join(target).join("release").join("neffload-image");
     let prefix = variant.package.map_or_else(String::new, |package| format!("{package}-"));
     keep(&made, &variant.features.iter().fold(prefix + &layout.name, |name, feature| name + "." + feature))
 }

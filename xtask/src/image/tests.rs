@@ -380,7 +380,7 @@ fn nonsense_layouts_fail_while_the_image_is_built() {
     let mut command = toolchain.cargo();
     command.args(["build", "--release", "--target", target, "--manifest-path"]);
     command.arg(workspace().join("memory-layouts/image/Cargo.toml"));
-    command.arg("--target-dir").arg(folder().join("build"));
+    command.arg("--target-dir").arg(folder().join("build").join("nonsense"));
     let output = command.env("NEFFLOAD_LAYOUT", &path).env("RUSTFLAGS", toolchain.flags()).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());

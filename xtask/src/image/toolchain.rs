@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Flags of every image.
-const FLAGS: [&str; 12] = [
+const FLAGS: [&str; 14] = [
     "-Zemit-stack-sizes",
     // Records are copied whole instead of field by field, which is a tenth of the code.
     "-Zmir-enable-passes=-ScalarReplacementOfAggregates",
@@ -19,6 +19,9 @@ const FLAGS: [&str; 12] = [
     "-Cllvm-args=-disable-machine-licm",
     "-Cllvm-args=-disable-machine-cse",
     "-Cllvm-args=-split-spill-mode=size",
+    // A function knows which registers the ones that it calls leave alone, and what instructions others have, too.
+    "-Cllvm-args=-enable-ipra",
+    "-Cllvm-args=-enable-machine-outliner=always",
     // A panic says nothing, so nobody reads where it was.
     "-Zlocation-detail=none",
     "-Zfmt-debug=none",
@@ -26,6 +29,9 @@ const FLAGS: [&str; 12] = [
     "--cfg=sha2_backend=\"soft\"",
     "--cfg=sha2_backend_soft=\"compact\"",
 ];
+
+/// Flags that Debian's compiler is too old for: a structure of more than 16 bytes is copied or cleared by a call.
+const RECENT: [&str; 2] = ["-Cllvm-args=-max-store-memcpy=2", "-Cllvm-args=-max-store-memset=2"];
 
 /// A compiler that can build for a target.
 #[derive(Debug)]
@@ -97,6 +103,9 @@ impl Toolchain {
     /// Flags of the compiler.
     pub(crate) fn flags(&self) -> String {
         let mut flags = FLAGS.join(" ");
+        if self.debian.is_none() {
+            flags += &format!(" {}", RECENT.join(" "));
+        }
         if let Some(linker) = self.debian.as_ref().filter(|_| self.bare) {
             flags += &format!(" -Clinker={} -Clinker-flavor=ld.lld", linker.display());
         }

@@ -55,7 +55,7 @@ impl Builder {
         };
         let bytes = size_of::<Entry>().checked_add(name.len()).ok_or(full)?;
         let place = arena.alloc_tail::<u8>(bytes)?;
-        let slot = arena.tail_slice_mut::<u8>(place, bytes).ok_or(full)?;
+        let slot = arena.tail_octets_mut(place, bytes).ok_or(full)?;
         if let Some((fixed, rest)) = slot.split_at_mut_checked(size_of::<Entry>()) {
             crate::bytes::copy(fixed, entry.as_bytes());
             crate::bytes::copy(rest, name);
@@ -82,9 +82,7 @@ impl Builder {
         if self.kept.is_null() {
             return;
         }
-        if let Some(slot) =
-            arena.tail_slice_mut::<u8>(self.kept, size).and_then(|all| all.get_mut(offset..end))
-        {
+        if let Some(slot) = arena.tail_octets_mut(self.kept, size).and_then(|all| all.get_mut(offset..end)) {
             crate::bytes::copy(slot, bytes);
         }
     }

@@ -126,10 +126,8 @@ impl<'w> Tar<'w> {
             self.step,
             Step::Opened { mapped: true, .. } | Step::Body { .. } | Step::Text { .. } | Step::TextFill { .. }
         );
-        error.edit(|at| {
-            at.offset = at.offset.or(Some(if content { self.draft.offset } else { self.position }));
-            at.element = at.element.or(Some(self.entries));
-        })
+        let offset = if content { self.draft.offset } else { self.position };
+        error.offset_or(offset).element_or(self.entries)
     }
 
     /// Takes some bytes; at least one, if there is one.
@@ -200,7 +198,7 @@ impl<'w> Tar<'w> {
         if *left == 0 {
             let fill = *fill;
             let done = fault.map_or_else(|| records.finish(&mut self.special), |fault| Err(fault.error()));
-            done.map_err(|error| error.offset(error.at().offset.unwrap_or(start)))?;
+            done.map_err(|error| error.offset_or(start))?;
             self.skip(fill, true);
         }
         Ok(self.took(piece.len()))

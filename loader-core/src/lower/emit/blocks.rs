@@ -1,13 +1,12 @@
 //! What a block gives to all its descriptors, and what its end does (lowering.md §5.4).
 
 use super::Emit;
-use super::lanes::Lane;
+use super::pools::Pool;
 use crate::arch::Arch;
 use crate::arena::ArenaRef;
 use crate::error::{Error, LowerCode, remark};
 use crate::layout::SMALL;
-use crate::lower::dims::tail_bytes;
-use crate::lower::input::{FileIn, Input};
+use crate::lower::input::{FileIn, Input, QueueIn};
 use crate::lower::measure::{QUEUES, has_tail};
 use crate::lower::record::{BlockTail, Desc, DescFlags};
 use crate::manifest::{Block, BlockSource};
@@ -19,53 +18,50 @@ impl<I: Input> Emit<'_, '_, I> {
     #[inline(never)]
     pub(super) fn blocks(&mut self) -> Result<(), Error> {
         let subject = self.subject;
-        let mut tails = self.alloc::<u8>(self.counts.tails);
-        let Some(lane) = self.lane() else { return Ok(()) };
-        self.rewind(&lane);
+        self.open(Pool::Tails);
         // The function that the blocks of each queue are in, by the order of reading (manifests.md §13.3): the one that
         // a block starts, else that of the block of its queue before it.
         let mut functions = [ArenaRef::NULL; QUEUES];
-        for source in BlockSource::ALL {
+        let (mut blocks, mut transfers) = (0u64, 0u64);
+        for &source in &BlockSource::ALL {
             for ordinal in 0..subject.input.block_count(subject.sg, source) {
-                let block = subject.block(source, ordinal)?;
-                let instance = subject.instance_of(&block)?;
-                if !SMALL && let Some(note) = self.foreign_semaphore(&block) {
+                let block = subject.input.block(subject.sg, source, ordinal);
+                let block = block.as_ref().ok_or_else(|| subject.broken("the input lacks a block"))?;
+                blocks = blocks.saturating_add(1);
+                transfers = transfers.saturating_add(u64::from(block.transfers));
+                let instance = subject.check_block(block);
+                let instance =
+                    instance.map_err(|error| subject.within(error, FileIn::Part(source), ordinal))?;
+                if !SMALL && let Some(note) = self.foreign_semaphore(block) {
                     remark(self.notes, || subject.within(note, FileIn::Part(source), ordinal));
                 }
                 let function = functions.get_mut(usize::from(block.queue));
                 let function = function.ok_or_else(|| subject.broken("a block has no queue"))?;
                 if !block.function_start.is_empty() {
-                    *function = self.name(block.function_start);
+                    *function = self.name(Pool::Names, block.function_start);
                 }
-                let descs = self.descs(&lane, lane.cursor(source, instance), block.transfers);
-                self.block(descs, &block, source, *function, &mut tails);
+                let descs = self.descs(self.lane.cursor(source, instance), block.transfers);
+                self.block(descs, block, source, *function);
             }
         }
-        self.rewind(&lane);
-        Ok(())
+        self.rewind();
+        subject.check_blocks(blocks, transfers, self.found.descs)
     }
 
     /// A block that ends with a semaphore which its queue does not list. No rule forbids it.
     fn foreign_semaphore(&self, block: &Block<'_>) -> Option<Error> {
         let queue = self.subject.queue(block.queue)?;
-        let semaphore = block.semaphore.filter(|_| !queue.semaphores.is_empty())?;
-        if queue.semaphores.iter().any(|listed| listed.get() == semaphore) {
+        let semaphore = block.semaphore.filter(|_| !queue.semaphores().is_empty())?;
+        if queue.semaphores().iter().any(|listed| listed.get() == semaphore) {
             return None;
         }
-        let note = self.subject.fail(LowerCode::ForeignSemaphore).name(queue.name);
+        let note = self.subject.fail(LowerCode::ForeignSemaphore).name(queue.name());
         Some(note.numbers(u64::from(block.id), u64::from(semaphore)))
     }
 
     #[inline(never)]
-    fn block(
-        &mut self,
-        descs: ArenaRef,
-        block: &Block<'_>,
-        source: BlockSource,
-        function: ArenaRef,
-        tails: &mut ArenaRef,
-    ) {
-        let (semaphore, end) = self.block_end(block, tails);
+    fn block(&mut self, descs: ArenaRef, block: &Block<'_>, source: BlockSource, function: ArenaRef) {
+        let (semaphore, end) = self.block_end(block);
         let newer = self.subject.arch().is_some_and(|arch| arch > Arch::Sunda);
         let file = u8::try_from(source.slot()).unwrap_or(u8::MAX);
         let robin = DescFlags::ROUND_ROBIN.when(newer && !function.is_null());
@@ -87,7 +83,8 @@ impl<I: Input> Emit<'_, '_, I> {
     }
 
     /// Takes the next `count` descriptors of a part.
-    fn descs(&mut self, lane: &Lane, part: usize, count: u32) -> ArenaRef {
+    fn descs(&mut self, part: usize, count: u32) -> ArenaRef {
+        let lane = self.lane;
         let cursor = lane.cursors(self.arena).and_then(|cursors| cursors.get_mut(part));
         let Some(cursor) = cursor else { return ArenaRef::NULL };
         let first = cursor.desc.get();
@@ -96,7 +93,7 @@ impl<I: Input> Emit<'_, '_, I> {
     }
 
     /// The last descriptor's `semaphore` field and marks.
-    fn block_end(&mut self, block: &Block<'_>, tails: &mut ArenaRef) -> (U32, DescFlags) {
+    fn block_end(&mut self, block: &Block<'_>) -> (U32, DescFlags) {
         let end = DescFlags::BLOCK_END;
         let semaphore = U32::new(block.semaphore.unwrap_or(0));
         if !has_tail(block) {
@@ -109,8 +106,9 @@ impl<I: Input> Emit<'_, '_, I> {
             event_plus_one: U32::new(block.event.map_or(0, |event| event.saturating_add(1))),
             count: U32::new(count),
         };
-        let bytes = u32::try_from(tail_bytes(u64::from(count))).unwrap_or(u32::MAX);
-        let place = self.part(tails, bytes);
+        let bytes = u64::from(count).saturating_mul(4).saturating_add(16).next_multiple_of(8);
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let place = self.part(Pool::Tails, bytes);
         self.put(place, &record);
         let list = crate::lower::kbins::behind::<BlockTail>(place, count);
         self.fill(list.off.get(), block.remote_semaphores.as_bytes());

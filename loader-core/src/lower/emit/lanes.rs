@@ -2,7 +2,6 @@
 
 use super::Emit;
 use crate::arena::{Arena, ArenaRef, TailRef};
-use crate::error::Error;
 use crate::lower::input::Input;
 use crate::lower::measure::Subject;
 use crate::manifest::{BlockSource, Totals};
@@ -13,7 +12,9 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligne
 const SOURCES: usize = 6;
 
 /// Scratch bytes per queue instance: one [`Cursor`] per source.
-pub(crate) const SCRATCH_PER_INSTANCE: u64 = 96;
+const SCRATCH_PER_INSTANCE: u64 = 96;
+/// Scratch bytes per subgraph: a [`Lane`].
+const SCRATCH_PER_SUBGRAPH: u64 = 40;
 
 /// The arrays of one subgraph that transfers fill.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -42,25 +43,36 @@ pub(super) struct Cursor {
 
 const _: () = assert!(size_of::<Lane>() == 40 && size_of::<Cursor>() * SOURCES == 96);
 
-/// Scratch bytes of the table of lanes.
-pub(crate) fn lanes_bytes(subgraphs: u32) -> u64 {
-    u64::from(subgraphs).saturating_mul(40)
+/// All scratch bytes.
+pub(in crate::lower) fn scratch_bytes(subgraphs: u32, instances: u64) -> u64 {
+    let lanes = u64::from(subgraphs).saturating_mul(SCRATCH_PER_SUBGRAPH);
+    lanes.saturating_add(instances.saturating_mul(SCRATCH_PER_INSTANCE))
 }
 
 impl Cursor {
-    /// The cursor behind everything that `totals` counts; saturating, which no real arena reaches.
-    pub(super) fn behind(self, totals: &Totals) -> Self {
-        let add = |at: U32, more: u32| U32::new(at.get().saturating_add(more));
-        Self {
-            desc: add(self.desc, totals.transfers),
-            ap: add(self.ap, totals.accesses),
-            dim: add(self.dim, totals.dims),
-            extra: add(self.extra, totals.extra),
+    /// Goes behind everything that `totals` counts; saturating, which no real arena reaches.
+    fn pass(&mut self, totals: &Totals) {
+        let Self { desc, ap, dim, extra } = self;
+        let counts = [totals.transfers, totals.accesses, totals.dims, totals.extra];
+        for (at, more) in [desc, ap, dim, extra].into_iter().zip(counts) {
+            at.set(at.get().saturating_add(more));
         }
     }
 }
 
 impl Lane {
+    /// Takes the cursors of a subgraph.
+    pub(super) fn take(arena: &mut Arena<'_>, instances: u32) -> Self {
+        let mut lane = Self { instances: U32::new(instances), ..Self::new_zeroed() };
+        lane.cursors = arena.alloc_tail::<Cursor>(lane.count()).unwrap_or(TailRef::NULL);
+        lane
+    }
+
+    /// Queue instances of the subgraph.
+    pub(super) fn instances(&self) -> u32 {
+        self.instances.get()
+    }
+
     /// Number of cursors.
     fn count(&self) -> usize {
         usize::try_from(self.instances.get()).unwrap_or(0).saturating_mul(SOURCES)
@@ -71,11 +83,9 @@ impl Lane {
         arena.tail_slice_mut::<Cursor>(self.cursors, self.count())
     }
 
-    /// Index of the cursor of a source and an instance.
+    /// Number of the cursor of a source and an instance.
     pub(super) fn cursor(&self, source: BlockSource, instance: u32) -> usize {
-        let instances = usize::try_from(self.instances.get()).unwrap_or(0);
-        let row = source.slot().saturating_mul(instances);
-        row.saturating_add(usize::try_from(instance).unwrap_or(usize::MAX))
+        part(source, instance, self.instances.get())
     }
 }
 
@@ -87,29 +97,24 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Takes the scratch for all subgraphs.
-    pub(super) fn take<I: Input>(arena: &mut Arena<'_>, subject: &Subject<'_, I>) -> Result<Self, Error> {
-        let subgraphs = subject.input.subgraphs();
+    /// No scratch: what a measuring pass has.
+    pub(super) const NONE: Self = Self { lanes: TailRef::NULL, subgraphs: 0 };
+
+    /// Takes the table of lanes.
+    pub(super) fn take(arena: &mut Arena<'_>, subgraphs: u32) -> Self {
         // There is room, since it was measured; without, there would be no lane.
         let lanes = arena.alloc_tail::<Lane>(wide(subgraphs)).unwrap_or(TailRef::NULL);
-        let scratch = Self { lanes, subgraphs };
-        for sg in 0..subgraphs {
-            let counts = Subject { sg, ..*subject }.count()?;
-            let instances = U32::new(u32::try_from(counts.instances).unwrap_or(u32::MAX));
-            let mut lane = Lane { instances, ..Lane::new_zeroed() };
-            lane.cursors = arena.alloc_tail::<Cursor>(lane.count()).unwrap_or(TailRef::NULL);
-            scratch.set_lane(arena, sg, lane);
-        }
-        Ok(scratch)
+        Self { lanes, subgraphs }
     }
 
     fn slot<'x>(&self, arena: &'x mut Arena<'_>, sg: u32) -> Option<&'x mut Lane> {
         arena.tail_slice_mut::<Lane>(self.lanes, wide(self.subgraphs))?.get_mut(wide(sg))
     }
 
+    /// What transfers of a subgraph fill; nothing, if it has no lane.
     #[inline(never)]
-    pub(super) fn lane(&self, arena: &mut Arena<'_>, sg: u32) -> Option<Lane> {
-        self.slot(arena, sg).copied()
+    pub(super) fn lane(&self, arena: &mut Arena<'_>, sg: u32) -> Lane {
+        self.slot(arena, sg).copied().unwrap_or_else(Lane::new_zeroed)
     }
 
     pub(super) fn set_lane(&self, arena: &mut Arena<'_>, sg: u32, lane: Lane) {
@@ -120,37 +125,50 @@ impl Scratch {
 }
 
 /// Goes through the parts of a subgraph in the order in which their descriptors stand: instance by instance, and
-/// within one in the order in which the sources are read (lowering.md §10.3). `each` gets the cursor of a part and where
-/// the part starts. Gives the end of all, or `None` where there is no cursor.
+/// within one in the order in which the sources are read (lowering.md §10.3). `each` gets the number of the part's
+/// cursor, where the part starts, and where it ends.
 #[inline(never)]
 pub(super) fn parts<I: Input>(
-    arena: &mut Arena<'_>,
     subject: &Subject<'_, I>,
-    lane: &Lane,
-    each: &mut dyn FnMut(&mut Cursor, Cursor, &Totals),
-) -> Option<()> {
-    let mut next = Cursor::default();
-    for instance in 0..lane.instances.get() {
-        for source in BlockSource::ALL {
-            let totals = subject.input.totals(subject.sg, source, instance);
-            each(lane.cursors(arena)?.get_mut(lane.cursor(source, instance))?, next, &totals);
-            next = next.behind(&totals);
+    instances: u32,
+    each: &mut dyn FnMut(usize, &Cursor, &Cursor),
+) {
+    let mut end = Cursor::default();
+    for instance in 0..instances {
+        for &source in &BlockSource::ALL {
+            let start = end;
+            end.pass(&subject.input.totals(subject.sg, source, instance));
+            each(part(source, instance, instances), &start, &end);
         }
     }
-    Some(())
+}
+
+/// Number of the cursor of a source and an instance.
+fn part(source: BlockSource, instance: u32, instances: u32) -> usize {
+    source.slot().saturating_mul(wide(instances)).saturating_add(wide(instance))
 }
 
 impl<I: Input> Emit<'_, '_, I> {
-    pub(super) fn lane(&mut self) -> Option<Lane> {
-        let lane = self.scratch.lane(self.arena, self.subject.sg);
-        self.lost |= lane.is_none();
-        lane
+    /// Sets every cursor of the subgraph to the start of its part; gives the end of all.
+    #[inline(never)]
+    pub(super) fn rewind(&mut self) -> Cursor {
+        let cursors = self.lane.cursors(self.arena).unwrap_or(&mut []);
+        let (mut all, lost) = (Cursor::default(), &mut self.lost);
+        parts(&self.subject, self.found.instances, &mut |part, start, end| {
+            all = *end;
+            match cursors.get_mut(part) {
+                Some(cursor) => *cursor = *start,
+                None => *lost = true,
+            }
+        });
+        all
     }
 
-    /// Sets every cursor of the subgraph to the start of its part.
-    pub(super) fn rewind(&mut self, lane: &Lane) {
-        let done = parts(self.arena, &self.subject, lane, &mut |cursor, start, _| *cursor = start);
-        self.lost |= done.is_none();
+    /// The first descriptor of an instance whose cursors are at their starts.
+    pub(super) fn start(&mut self, instance: u32) -> Option<u32> {
+        let [first, ..] = BlockSource::ALL;
+        let first = self.lane.cursor(first, instance);
+        Some(self.lane.cursors(self.arena)?.get(first)?.desc.get())
     }
 }
 

@@ -12,6 +12,7 @@ use crate::lower::record::{
     SubgraphEntry, TransposeExtra,
 };
 use crate::manifest::{Access, Block, BlockAt, BlockSink, BlockSource, DmaOp, Transfer};
+use zerocopy::FromZeros;
 use zerocopy::little_endian::{I64, U16, U32, U64};
 
 /// Source slots of a descriptor.
@@ -20,19 +21,15 @@ const SOURCES_MOST: usize = 32;
 /// Receives the transfers of all subgraphs.
 pub(super) struct Sink<'a, 'm, I> {
     arena: &'a mut Arena<'m>,
+    /// The subgraph of the present block.
     subject: Subject<'a, I>,
     scratch: Scratch,
     entries: ArenaRef,
-    known: Option<Known>,
-}
-
-/// What the transfers of one block share.
-struct Known {
-    at: (u8, BlockSource, u32),
+    /// The present block, if there is one, and what its transfers share.
+    at: Option<(u8, BlockSource, u32)>,
     lane: Lane,
-    /// Which cursor is theirs, and what it will say.
+    /// Which cursor is theirs.
     part: usize,
-    next: Cursor,
     transfers: u32,
     variables: u32,
     arch: Arch,
@@ -45,67 +42,59 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
         scratch: Scratch,
         entries: ArenaRef,
     ) -> Self {
-        Self { arena, subject, scratch, entries, known: None }
+        let (at, lane, part, transfers, variables) = (None, Lane::new_zeroed(), 0, 0, 0);
+        let arch = Arch::Sunda;
+        Self { arena, subject, scratch, entries, at, lane, part, transfers, variables, arch }
     }
 
     /// Checks that every part was filled to its end.
     pub(super) fn finish(mut self) -> Result<(), Error> {
-        let mut filled = self.leave().is_some();
+        let mut filled = true;
         for sg in 0..self.subject.input.subgraphs() {
-            let subject = Subject { sg, ..self.subject };
+            self.subject.sg = sg;
             let lane = self.scratch.lane(self.arena, sg);
-            let all = lane.and_then(|lane| {
-                parts(self.arena, &subject, &lane, &mut |cursor, start, totals| {
-                    filled &= *cursor == start.behind(totals);
-                })
+            let cursors = lane.cursors(self.arena).unwrap_or(&mut []);
+            parts(&self.subject, lane.instances(), &mut |part, _, end| {
+                filled &= cursors.get(part).is_some_and(|cursor| cursor == end);
             });
-            filled &= all.is_some();
         }
         if filled { Ok(()) } else { Err(self.subject.broken("transfers differ from their totals")) }
     }
 
-    /// Puts the cursor of the present block back.
-    fn leave(&mut self) -> Option<()> {
-        if let Some(known) = self.known.take() {
-            *known.lane.cursors(self.arena)?.get_mut(known.part)? = known.next;
-        }
-        Some(())
+    /// The cursor of the present block.
+    fn cursor(&mut self) -> Option<&mut Cursor> {
+        self.lane.cursors(self.arena)?.get_mut(self.part)
     }
 
     /// Goes to the block of a transfer.
     #[inline(never)]
     fn enter(&mut self, at: &BlockAt) -> Result<(), Error> {
         let sg = u32::from(at.subgraph);
-        let subject = Subject { sg, ..self.subject };
-        let broken = || subject.broken("a transfer belongs to no block");
-        self.leave().ok_or_else(broken)?;
-        let block = subject.block(at.source, at.block)?;
-        let instance = subject.instance_of(&block)?;
-        let lane = self.scratch.lane(self.arena, sg).ok_or_else(broken)?;
-        let part = lane.cursor(at.source, instance);
-        let cursor = lane.cursors(self.arena).and_then(|cursors| cursors.get(part));
-        self.known = Some(Known {
-            at: (at.subgraph, at.source, at.block),
-            next: *cursor.ok_or_else(broken)?,
-            part,
-            lane,
-            transfers: block.transfers,
-            variables: subject.input.var_count(sg),
-            arch: subject.arch().ok_or_else(broken)?,
-        });
+        self.subject.sg = sg;
+        let subject = self.subject;
+        let block = subject.input.block(sg, at.source, at.block);
+        let block = block.as_ref().ok_or_else(|| subject.broken("the input lacks a block"))?;
+        let instance = subject.instance_of(block)?;
+        self.lane = self.scratch.lane(self.arena, sg);
+        self.part = self.lane.cursor(at.source, instance);
+        self.transfers = block.transfers;
+        self.variables = subject.input.var_count(sg);
+        self.arch = subject.arch().ok_or_else(|| subject.broken("a transfer has no architecture"))?;
+        self.at = Some((at.subgraph, at.source, at.block));
         Ok(())
     }
 
     fn fault(&self, at: &BlockAt, code: LowerCode) -> Error {
-        let subject = Subject { sg: u32::from(at.subgraph), ..self.subject };
-        subject.fail_in(code, FileIn::Part(at.source)).element(at.block)
+        self.subject.fail_in(code, FileIn::Part(at.source)).element(at.block)
     }
 
     fn check(&self, at: &BlockAt, transfer: &Transfer<'_>) -> Result<(), Error> {
-        let Some(known) = self.known.as_ref().filter(|_| !I::CHECKED) else { return Ok(()) };
+        if I::CHECKED {
+            return Ok(());
+        }
         let arithmetic = transfer.op.is_arithmetic();
         // Sources of arithmetic transfers by architecture (lowering.md §3.9).
-        let most = match known.arch {
+        let most = match self.arch {
             Arch::Sunda | Arch::Cayman if arithmetic => 16,
             _ => SOURCES_MOST,
         };
@@ -113,11 +102,11 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
             let fault = self.fault(at, LowerCode::TooManySources);
             return Err(fault.numbers(wide(transfer.from.len()), wide(most)));
         }
-        if at.index >= known.transfers {
+        if at.index >= self.transfers {
             return Err(broken(at));
         }
         for access in transfer.from.iter().chain([&transfer.to]) {
-            self.check_access(at, access, known)?;
+            self.check_access(at, access)?;
             if arithmetic && !access.dtype_given {
                 return Err(self.fault(at, LowerCode::CceDtype));
             }
@@ -125,10 +114,10 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
         Ok(())
     }
 
-    fn check_access(&self, at: &BlockAt, access: &Access, known: &Known) -> Result<(), Error> {
-        if access.var >= known.variables {
+    fn check_access(&self, at: &BlockAt, access: &Access) -> Result<(), Error> {
+        if access.var >= self.variables {
             let fault = self.fault(at, LowerCode::BadVarReference).name(b"a descriptor");
-            return Err(fault.numbers(u64::from(access.var), u64::from(known.variables)));
+            return Err(fault.numbers(u64::from(access.var), u64::from(self.variables)));
         }
         let (sizes, steps) = (access.sizes(), access.steps());
         if sizes.is_empty() || sizes.len() != steps.len() || sizes.contains(&0) {
@@ -138,16 +127,24 @@ impl<'a, 'm, I: Input> Sink<'a, 'm, I> {
     }
 }
 
-impl Known {
+/// Where the records of a transfer go.
+struct Writer<'a, 'm> {
+    arena: &'a mut Arena<'m>,
+    lane: Lane,
+    next: Cursor,
+}
+
+impl Writer<'_, '_> {
     /// Writes an access pattern at the cursor.
     #[inline(never)]
-    fn put_access(&mut self, arena: &mut Arena<'_>, access: &Access) -> Option<()> {
-        let dims = ArenaRef { len: U32::new(u32::from(access.dims)), ..self.dim() };
-        let slots = arena.slice_mut::<Dim>(dims)?;
+    fn put_access(&mut self, access: &Access) -> Option<()> {
+        let first = self.lane.dims.at::<Dim>(self.next.dim.get());
+        let dims = ArenaRef { len: U32::new(u32::from(access.dims)), ..first };
+        let slots = self.arena.slice_mut::<Dim>(dims)?;
         for ((slot, &size), &step) in slots.iter_mut().zip(access.sizes()).zip(access.steps()) {
             *slot = Dim { size: U64::new(size), step: I64::new(step) };
         }
-        let record = arena.get_mut::<Ap>(self.access())?;
+        let record = self.arena.get_mut::<Ap>(self.access())?;
         record.var_id = U32::new(access.var);
         record.ndims = access.dims;
         record.dtype = if access.dtype_given { access.dtype } else { 0 };
@@ -158,42 +155,37 @@ impl Known {
         Some(())
     }
 
-    /// Where the next dimension goes.
-    fn dim(&self) -> ArenaRef {
-        self.lane.dims.at::<Dim>(self.next.dim.get())
-    }
-
     /// Where the next access pattern goes.
     fn access(&self) -> ArenaRef {
         self.lane.aps.at::<Ap>(self.next.ap.get())
     }
 
     /// Writes the parameters of an operation at the cursor; null if it has none.
-    fn put_extra(&mut self, arena: &mut Arena<'_>, transfer: &Transfer<'_>) -> Option<ArenaRef> {
+    fn put_extra(&mut self, transfer: &Transfer<'_>) -> Option<ArenaRef> {
         let room = transfer.extra_bytes();
         if room == 0 {
             return Some(ArenaRef::NULL);
         }
         let place = self.lane.extra.at::<u8>(self.next.extra.get());
         advance(&mut self.next.extra, room);
-        let len = write_extra(arena, place, transfer)?;
+        let len = write_extra(self.arena, place, transfer)?;
         Some(ArenaRef { len: U32::new(len), ..place })
     }
 
     /// Writes a descriptor at the cursor, with all that it refers to.
-    fn put(&mut self, arena: &mut Arena<'_>, transfer: &Transfer<'_>) -> Option<()> {
+    fn put(&mut self, transfer: &Transfer<'_>, arch: Arch) -> Option<()> {
         let to = self.access();
-        self.put_access(arena, &transfer.to)?;
+        self.put_access(&transfer.to)?;
         let sources = u16::try_from(transfer.from.len()).unwrap_or(u16::MAX);
         let from = ArenaRef { len: U32::new(u32::from(sources)), ..self.access() };
         for access in transfer.from {
-            self.put_access(arena, access)?;
+            self.put_access(access)?;
         }
-        let extra = self.put_extra(arena, transfer)?;
+        let extra = self.put_extra(transfer)?;
         let op = operation(transfer);
-        let desc = arena.get_mut::<Desc>(self.lane.descs.at::<Desc>(self.next.desc.get()))?;
+        let desc = self.arena.get_mut::<Desc>(self.lane.descs.at::<Desc>(self.next.desc.get()))?;
         advance(&mut self.next.desc, 1);
-        let robin = op == Op::TRANSPOSE && self.arch > Arch::Sunda;
+        let robin = op == Op::TRANSPOSE && arch > Arch::Sunda;
         let flags = DescFlags::CAST.when(transfer.cast).with(DescFlags::ROUND_ROBIN.when(robin));
         (desc.to, desc.from, desc.extra) = (to, from, extra);
         desc.n_from = U16::new(sources);
@@ -207,13 +199,17 @@ impl Known {
 
 impl<I: Input> BlockSink for Sink<'_, '_, I> {
     fn transfer(&mut self, at: BlockAt, transfer: &Transfer<'_>) -> Result<(), Error> {
-        let key = (at.subgraph, at.source, at.block);
-        if self.known.as_ref().is_none_or(|known| known.at != key) {
+        if self.at != Some((at.subgraph, at.source, at.block)) {
             self.enter(&at)?;
         }
         self.check(&at, transfer)?;
-        let known = self.known.as_mut().ok_or_else(|| broken(&at))?;
-        known.put(self.arena, transfer).ok_or_else(|| broken(&at))
+        let (lane, arch) = (self.lane, self.arch);
+        let next = *self.cursor().ok_or_else(|| broken(&at))?;
+        let mut writer = Writer { arena: self.arena, lane, next };
+        writer.put(transfer, arch).ok_or_else(|| broken(&at))?;
+        let next = writer.next;
+        *self.cursor().ok_or_else(|| broken(&at))? = next;
+        Ok(())
     }
 
     fn block_end(&mut self, at: BlockAt, block: &Block<'_>) -> Result<(), Error> {
@@ -227,9 +223,9 @@ impl<I: Input> BlockSink for Sink<'_, '_, I> {
 impl<I: Input> LowerSink for Sink<'_, '_, I> {
     fn profile(&mut self, sg: u32, set: u32, index: u32, profile: &ActProfile) -> Result<(), Error> {
         let subject = Subject { sg, ..self.subject };
-        let entry = self.entries.nth::<SubgraphEntry>(sg).and_then(|at| self.arena.get::<SubgraphEntry>(at));
+        let entry = self.arena.get::<SubgraphEntry>(self.entries.at::<SubgraphEntry>(sg));
         let kbin = entry.and_then(|entry| self.arena.get::<Kbin>(entry.kbin));
-        let place = kbin.and_then(|kbin| kbin.act_function_sets.sets.nth::<ActSet>(set));
+        let place = kbin.map(|kbin| kbin.act_function_sets.sets.at::<ActSet>(set));
         let record = place.and_then(|place| self.arena.get_mut::<ActSet>(place));
         let record = record.ok_or_else(|| subject.broken("a profile belongs to no set"))?;
         let most = wide(record.profile_data.len());

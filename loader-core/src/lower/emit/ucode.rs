@@ -1,10 +1,11 @@
 //! Ucode libraries, the host's default one among them by name (lowering.md §5.9).
 
 use super::Emit;
+use super::pools::Pool;
 use crate::arena::ArenaRef;
 use crate::error::{Error, LowerCode, remark};
-use crate::lower::input::{BlobIn, Input, LibraryIn};
-use crate::lower::measure::{EXT_ISA_OPCODE, wide};
+use crate::lower::input::{BlobIn, Input, LibraryIn, Subgraph};
+use crate::lower::measure::{EXT_ISA_MOST, EXT_ISA_OPCODE, FUNCTIONS_MOST, wide};
 use crate::lower::record::{Blob, BlobKind, Counted, UcodeFn, UcodeLib};
 use crate::policy::DefaultLibrary;
 use crate::source::MemberId;
@@ -15,56 +16,69 @@ const FLAGS: u32 = 6;
 
 impl<I: Input> Emit<'_, '_, I> {
     #[inline(never)]
-    pub(super) fn libraries(&mut self, has_ext_isa: bool) -> Result<(), Error> {
+    pub(super) fn libraries(&mut self, subgraph: &Subgraph<'_>) -> Result<(), Error> {
         let subject = self.subject;
-        let libs = self.alloc::<UcodeLib>(self.counts.libraries);
+        let libs = self.open(Pool::Libraries);
         let mut default = subject.default_library();
-        if default.is_none() && has_ext_isa {
+        if default.is_none() && subgraph.has_ext_isa {
             remark(self.notes, || subject.fail(LowerCode::NoDefaultLibrary));
         }
-        let mut rest = libs;
+        let mut ext_isa = subject.input.ext_isa_count(subject.sg);
+        let mut before = None;
         for library in subject.input.libraries(subject.sg) {
-            if let Some(first) = default.filter(|first| first.name.as_bytes() < library.name) {
-                self.default_library(&mut rest, first);
+            let at = |error: Error| error.element(library.index());
+            if !I::CHECKED {
+                subject.check_library(&library, before).map_err(at)?;
+                before = Some(library.name());
+            }
+            if let Some(first) = default.filter(|first| first.name.as_bytes() < library.name()) {
+                self.default_library(first);
                 default = None;
             }
-            self.library(&mut rest, &library)?;
+            let functions = self.library(&library).map_err(at)?;
+            if EXT_ISA_OPCODE.contains(&library.opcode()) {
+                ext_isa = ext_isa.saturating_add(functions);
+            }
         }
         if let Some(last) = default {
-            self.default_library(&mut rest, last);
+            self.default_library(last);
         }
-        self.kbin.ucode_lib_set = Counted { items: libs, count: U64::new(self.counts.libraries) };
+        self.kbin.ucode_lib_set = Counted { items: libs, count: U64::new(u64::from(libs.count())) };
+        if ext_isa > EXT_ISA_MOST {
+            let fault = subject.fail(LowerCode::TooManyExtIsa);
+            return Err(fault.numbers(u64::from(ext_isa), u64::from(EXT_ISA_MOST)));
+        }
         Ok(())
     }
 
-    fn library(&mut self, rest: &mut ArenaRef, library: &LibraryIn<'_>) -> Result<(), Error> {
+    fn library(&mut self, library: &I::Library<'_>) -> Result<u32, Error> {
         let subject = self.subject;
-        let functions = || subject.input.functions(subject.sg, library.index);
-        let count = wide(functions().count());
+        let count = library.functions();
         let places = self.alloc::<UcodeFn>(count);
-        let mut left = places;
-        for function in functions() {
-            let codes = subject.function_bytes(&function)?;
-            self.function(&mut left, function.name, codes);
+        for index in 0..count {
+            let Some(function) = library.function(index) else { break };
+            subject.check_function(&function)?;
+            let [opcode, ..] = function.opcode.to_le_bytes();
+            let [sub_opcode, ..] = function.sub_opcode.to_le_bytes();
+            self.function(places, index, function.name, [opcode, sub_opcode]);
         }
-        let flags = if EXT_ISA_OPCODE.contains(&library.opcode) { 0 } else { FLAGS };
-        let cpus = u8::try_from(library.total_cpus).unwrap_or(0);
-        let place = self.next::<UcodeLib>(rest);
-        self.record(place, library.content, flags, cpus, places);
-        Ok(())
+        subject.limit("functions of a library", u64::from(count), FUNCTIONS_MOST)?;
+        let flags = if EXT_ISA_OPCODE.contains(&library.opcode()) { 0 } else { FLAGS };
+        let cpus = u8::try_from(library.total_cpus()).unwrap_or(0);
+        self.record(library.content(), flags, cpus, places);
+        Ok(count)
     }
 
-    fn function(&mut self, rest: &mut ArenaRef, name: &[u8], (opcode, sub_opcode): (u8, u8)) {
-        let place = self.next::<UcodeFn>(rest);
-        if let Some(record) = self.get_mut::<UcodeFn>(place) {
+    fn function(&mut self, places: ArenaRef, index: u32, name: &[u8], codes: [u8; 2]) {
+        if let Some(record) = self.nth_mut::<UcodeFn>(places, index) {
             record.name.set(name);
-            (record.opcode, record.sub_opcode) = (opcode, sub_opcode);
+            [record.opcode, record.sub_opcode] = codes;
         }
     }
 
-    fn record(&mut self, place: ArenaRef, content: BlobIn, flags: u32, cpus: u8, functions: ArenaRef) {
-        let id = self.blob(BlobKind::UCODE, Some(content), 0);
-        let Some(record) = self.get_mut::<UcodeLib>(place) else { return };
+    fn record(&mut self, content: BlobIn, flags: u32, cpus: u8, functions: ArenaRef) {
+        let id = self.blob(BlobKind::UCODE, content, 0);
+        let Some(record) = self.next::<UcodeLib>(Pool::Libraries) else { return };
         (record.content, record.content_size) = (id, U64::new(content.len));
         record.flags = U32::new(flags);
         record.total_cpus = cpus;
@@ -73,21 +87,24 @@ impl<I: Input> Emit<'_, '_, I> {
     }
 
     #[inline(never)]
-    fn default_library(&mut self, rest: &mut ArenaRef, library: &DefaultLibrary) {
+    fn default_library(&mut self, library: &DefaultLibrary) {
         let subject = self.subject;
         let kept = || library.functions.iter().filter(|function| subject.keeps_default(function.name));
-        let count = wide(kept().count());
+        let count = count(kept());
         if count == 0 {
             let note = || subject.fail(LowerCode::NoDefaultFunctions);
             remark(self.notes, || note().name(library.name.as_bytes()));
         }
         let places = self.alloc::<UcodeFn>(count);
-        let mut left = places;
-        for function in kept() {
-            self.function(&mut left, function.name.as_bytes(), (function.opcode, function.sub_opcode));
+        for (index, function) in (0..).zip(kept()) {
+            let codes = [function.opcode, function.sub_opcode];
+            self.function(places, index, function.name.as_bytes(), codes);
         }
         let content = BlobIn { member: MemberId(Blob::NOT_A_MEMBER), len: wide(library.content.len()) };
-        let place = self.next::<UcodeLib>(rest);
-        self.record(place, content, FLAGS, 0, places);
+        self.record(content, FLAGS, 0, places);
     }
+}
+
+fn count(items: impl Iterator) -> u32 {
+    u32::try_from(items.count()).unwrap_or(u32::MAX)
 }

@@ -1,20 +1,20 @@
 //! The manifests of S2 as working sets.
 
 use super::profiles::{PROFILE_BYTES, Profiles, cutter};
+use super::records::{LibraryOf, QueueOf, VarOf};
 use super::steps::Steps;
 use super::{
-    ActSetIn, BlobIn, CarveoutIn, DetailIn, DveIn, FileIn, FunctionIn, Input, LibraryIn, LowerSink, QueueIn,
-    RankStep, Subgraph, Transfers, VarIn,
+    ActSetIn, BlobIn, CarveoutIn, DveIn, FileIn, FunctionIn, Input, LowerSink, RankStep, Subgraph, Transfers,
 };
 use crate::arch::{Arch, Engine};
 use crate::container::MemberTable;
 use crate::error::{Error, Notes, Stage};
 use crate::layout::SMALL;
 use crate::limits::Limits;
-use crate::lower::record::{CarveoutType, RingType};
+use crate::lower::record::CarveoutType;
+use crate::manifest::record::engine_flag;
 use crate::manifest::{
-    self, Block, BlockAt, BlockSink, BlockSource, Carveout, Definition, Detail, DveTables, Function,
-    Manifest, Queue, Role, Totals, Transfer, VarClass, Variable,
+    self, Block, BlockAt, BlockSink, BlockSource, Carveout, Definition, Function, Manifest, Totals, Transfer,
 };
 use crate::source::{MemberId, Payload};
 use core::cell::RefCell;
@@ -48,40 +48,6 @@ fn member(number: U32) -> Option<MemberId> {
     Some(number.get()).filter(|&number| number != u32::MAX).map(MemberId)
 }
 
-fn var_in(var: Variable<'_>) -> VarIn<'_> {
-    let detail = match var.detail {
-        Detail::None => DetailIn::None,
-        Detail::Virtual { offset } => DetailIn::Virtual { offset },
-        Detail::File { member, payload_offset, payload_len } => {
-            DetailIn::File { member, payload_offset, payload_len }
-        }
-        Detail::Pointer { referenced } => DetailIn::Pointer { referenced },
-        Detail::List { ids } => DetailIn::List { len: ids.len() },
-        Detail::DgeTable { ids } => DetailIn::DgeTable { len: ids.len() },
-        Detail::Remote { subgraph, var_id } => DetailIn::Remote { subgraph, var_id },
-    };
-    let Variable { id, name, class, size, alignment, dtype, shape, print, fabric, backing, .. } = var;
-    VarIn { id, name, class, size, alignment, dtype, shape, print, fabric, backing, detail }
-}
-
-fn queue_in(queue: Queue<'_>) -> QueueIn<'_> {
-    QueueIn {
-        name: queue.name,
-        ring_type: RingType::new(queue.ring_type()),
-        owner: queue.owner.map(Into::into),
-        num_queues: queue.num_queues,
-        semaphores: queue.semaphores,
-        pinned: queue.pinned,
-        dge: queue.dge,
-        dynamic: queue.dynamic.is_some() || queue.role == Role::Dynamic,
-        needs_scratch: queue.dynamic.is_some(),
-        scratch: queue.dynamic,
-        instances: queue.instances,
-        named_instances: queue.named_instances,
-        first_instance: queue.first_instance,
-    }
-}
-
 fn carveout_in(carveout: Carveout) -> CarveoutIn {
     CarveoutIn {
         kind: CarveoutType::EVTACCEL,
@@ -92,13 +58,26 @@ fn carveout_in(carveout: Carveout) -> CarveoutIn {
     }
 }
 
-fn function_in(function: Function<'_>) -> FunctionIn<'_> {
+pub(super) fn function_in(function: Function<'_>) -> FunctionIn<'_> {
     FunctionIn { name: function.name, opcode: function.opcode, sub_opcode: function.sub_opcode }
 }
 
 impl<'m> Input for ManifestInput<'m> {
     /// A host looks twice: S2 reads for tools what it would refuse a load. Small code has no such policy, and no room.
     const CHECKED: bool = SMALL;
+
+    type Var<'a>
+        = VarOf<'a>
+    where
+        Self: 'a;
+    type Queue<'a>
+        = QueueOf<'a>
+    where
+        Self: 'a;
+    type Library<'a>
+        = LibraryOf<'a>
+    where
+        Self: 'a;
 
     fn subgraphs(&self) -> u32 {
         self.manifest.graph_count()
@@ -122,13 +101,13 @@ impl<'m> Input for ManifestInput<'m> {
 
     fn dve(&self, sg: u32) -> Option<DveIn> {
         let definition = self.definition(sg)?;
-        let DveTables { opcode, control, control_fast, control_slow, datapath } = definition.dve_tables()?;
+        let [opcode, control, control_fast, control_slow, datapath] = definition.dve_members()?;
         // R19: sunda has one control table and it goes to the fast slot.
-        let placed = definition.arch() == Some(Arch::Sunda) && control_fast.is_none();
+        let placed = definition.arch() == Some(Arch::Sunda) && member(control_fast).is_none();
         let fast = if placed { control } else { control_fast };
-        let tables = [opcode, fast, control_slow, datapath];
-        let tables = tables.map(|member| member.map(|member| self.blob(member)));
-        Some(DveIn { tables, unplaced_control: control.is_some() && !placed })
+        // No member has the number that stands for none.
+        let tables = [opcode, fast, control_slow, datapath].map(|table| self.blob(MemberId(table.get())));
+        Some(DveIn { tables, unplaced_control: member(control).is_some() && !placed })
     }
 
     fn file(&self, sg: u32, file: FileIn) -> Option<MemberId> {
@@ -146,37 +125,18 @@ impl<'m> Input for ManifestInput<'m> {
         self.definition(sg).map_or(0, |definition| definition.var_count())
     }
 
-    fn vars(&self, sg: u32) -> impl Iterator<Item = VarIn<'_>> {
-        let definition = self.definition(sg);
-        (0..self.var_count(sg)).filter_map(move |order| definition?.var_by_order(order).map(var_in))
+    fn var(&self, sg: u32, order: u32) -> Option<VarOf<'_>> {
+        let definition = self.definition(sg)?;
+        let record = definition.var_record(definition.var_order(order)?)?;
+        Some(VarOf { definition, record })
     }
 
-    fn list(&self, sg: u32, var_id: u32) -> impl Iterator<Item = u32> {
-        let definition = self.definition(sg);
-        let is_list = |class| matches!(class, Some(VarClass::List | VarClass::DgeTable));
-        let record = definition.and_then(|definition| definition.var_record(definition.var_index(var_id)?));
-        let record = record.filter(|record| is_list(VarClass::from_code(record.class)));
-        let (first, count) = record.map_or((0, 0), |record| (record.d.get(), record.c.get()));
-        (0..count).filter_map(move |at| {
-            let Definition { tail, record, .. } = definition?;
-            record.lists.get::<U32>(tail, first.checked_add(at)?).map(|id| id.get())
-        })
+    fn queue(&self, sg: u32, index: u32) -> Option<QueueOf<'_>> {
+        let definition = self.definition(sg)?;
+        Some(QueueOf { definition, record: definition.queue_record(index)? })
     }
 
-    fn queues(&self, sg: u32) -> impl Iterator<Item = QueueIn<'_>> {
-        let definition = self.definition(sg);
-        let count = definition.map_or(0, |definition| definition.queue_count());
-        (0..count).filter_map(move |index| definition?.queue(index).map(queue_in))
-    }
-
-    fn queue(&self, sg: u32, index: u16) -> Option<QueueIn<'_>> {
-        self.definition(sg)?.queue(u32::from(index)).map(queue_in)
-    }
-
-    fn instance_name(&self, sg: u32, queue: u32, instance: u32) -> Option<&[u8]> {
-        self.definition(sg)?.queue(queue)?.instance_name(instance)
-    }
-
+    #[cfg_attr(small, inline(never))]
     fn totals(&self, sg: u32, source: BlockSource, instance: u32) -> Totals {
         self.definition(sg).map_or_else(Totals::default, |definition| definition.totals(source, instance))
     }
@@ -196,17 +156,21 @@ impl<'m> Input for ManifestInput<'m> {
     }
 
     fn two_programs(&self, sg: u32, engine: Engine) -> Option<(&[u8], &[u8])> {
-        let file = self.definition(sg)?.engine(engine);
-        let differ = !file.fallback_name.is_empty() && file.fallback_name != file.blob_name;
-        (file.present && differ && !file.blob_name.is_empty()).then_some((file.blob_name, file.fallback_name))
+        let Definition { tail, record } = self.definition(sg)?;
+        let file = record.engines.get(engine.index())?;
+        let (one, other) = (file.instr.get(tail), file.fallback.get(tail));
+        let both = file.flags & engine_flag::NAMED != 0 && !one.is_empty() && !other.is_empty();
+        (both && one != other).then_some((one, other))
     }
 
     fn act_sets(&self, sg: u32) -> impl Iterator<Item = ActSetIn<'_>> {
         let definition = self.definition(sg);
         let count = definition.map_or(0, |definition| definition.act_set_count());
         (0..count).filter_map(move |index| {
-            let set = definition?.act_set(index)?;
-            Some(ActSetIn { name: set.name, bkt: self.blob(set.bkt), ctl: self.blob(set.ctrl) })
+            let definition = definition?;
+            let set = definition.act_set_record(index)?;
+            let [bkt, ctl] = [set.bkt, set.ctrl].map(|number| self.blob(MemberId(number.get())));
+            Some(ActSetIn { name: set.name.get(definition.tail), bkt, ctl })
         })
     }
 
@@ -224,38 +188,22 @@ impl<'m> Input for ManifestInput<'m> {
         Steps::new(self.definition(sg).and_then(|definition| definition.src_target_pairs()))
     }
 
-    fn libraries(&self, sg: u32) -> impl Iterator<Item = LibraryIn<'_>> {
+    fn libraries(&self, sg: u32) -> impl Iterator<Item = LibraryOf<'_>> {
         let definition = self.definition(sg);
         // Few libraries: each step looks for the next name, and equal names stay in file order.
-        let mut last: Option<(&[u8], u32)> = None;
+        let mut last = None;
         core::iter::from_fn(move || {
             let definition = definition?;
-            let mut next = None;
-            for index in 0..definition.library_count() {
-                let here = Some((definition.library(index)?.name, index));
-                if here > last && (next.is_none() || here < next) {
-                    next = here;
-                }
-            }
-            last = next;
-            let (_, index) = next?;
-            let library = definition.library(index)?;
-            Some(LibraryIn {
-                name: library.name,
-                version: library.version,
-                content: self.blob(library.member),
-                opcode: library.opcode,
-                cpu_id: 0,
-                total_cpus: library.total_cpus,
-                index,
-            })
+            last = next_library(&definition, last);
+            let index = last?;
+            let record = definition.library_record(index)?;
+            let len = self.blob(MemberId(record.member.get())).len;
+            Some(LibraryOf { definition, record, index, len })
         })
     }
 
-    fn functions(&self, sg: u32, library: u32) -> impl Iterator<Item = FunctionIn<'_>> {
-        let library = self.definition(sg).and_then(|definition| definition.library(library));
-        let count = library.map_or(0, |library| library.function_count());
-        (0..count).filter_map(move |index| library?.function(index).map(function_in))
+    fn ext_isa_count(&self, sg: u32) -> u32 {
+        self.definition(sg).map_or(0, |definition| definition.ext_isa_count())
     }
 
     fn ext_isa(&self, sg: u32) -> impl Iterator<Item = FunctionIn<'_>> {
@@ -263,6 +211,20 @@ impl<'m> Input for ManifestInput<'m> {
         let count = definition.map_or(0, |definition| definition.ext_isa_count());
         (0..count).filter_map(move |index| definition?.ext_isa_function(index).map(function_in))
     }
+}
+
+/// The library whose name comes next behind another's, or first.
+#[inline(never)]
+fn next_library(definition: &Definition<'_>, last: Option<u32>) -> Option<u32> {
+    let name = |index| definition.library_record(index).map(|record| record.name.get(definition.tail));
+    let before = |one: u32, other: u32| name(one).cmp(&name(other)).then(one.cmp(&other)).is_lt();
+    let mut next = None;
+    for index in 0..definition.library_count() {
+        if last.is_none_or(|last| before(last, index)) && next.is_none_or(|next| before(index, next)) {
+            next = Some(index);
+        }
+    }
+    next
 }
 
 /// The engine files of a payload.

@@ -30,19 +30,26 @@ pub(super) fn cutter<'b>(memory: &'b mut [u8], limits: &Limits) -> Cutter<'b> {
 
 /// Visits the profile files of all activation sets.
 pub(super) struct Profiles<'b, 'm, 'n, S> {
-    manifest: Manifest<'m>,
     cutter: Cutter<'b>,
-    sink: S,
     notes: &'n mut dyn Notes,
-    draft: Draft,
+    reading: Reading<'m, S>,
     /// The rest of the file is not read.
     broken: bool,
+}
+
+/// The file that is being read.
+struct Reading<'m, S> {
+    manifest: Manifest<'m>,
+    sink: S,
+    draft: Draft,
 }
 
 /// The profile that is being read.
 #[derive(Default)]
 struct Draft {
     profile: ActProfile,
+    /// Its file.
+    member: Option<MemberId>,
     index: u32,
     /// A field whose value its record cannot hold.
     odd: bool,
@@ -51,20 +58,21 @@ struct Draft {
 
 impl<'b, 'm, 'n, S> Profiles<'b, 'm, 'n, S> {
     pub(super) fn new(manifest: Manifest<'m>, cutter: Cutter<'b>, sink: S, notes: &'n mut dyn Notes) -> Self {
-        Self { manifest, cutter, sink, notes, draft: Draft::default(), broken: false }
+        Self { cutter, notes, reading: Reading { manifest, sink, draft: Draft::default() }, broken: false }
     }
 }
 
 /// Gives the subgraph and number of each set whose profiles are in that member.
 fn each_set(
     manifest: &Manifest<'_>,
-    id: MemberId,
+    member: Option<MemberId>,
     give: &mut dyn FnMut(u32, u32) -> Result<(), Error>,
 ) -> Result<(), Error> {
     for sg in 0..manifest.graph_count() {
         let Some(definition) = manifest.definition(sg) else { continue };
         for set in 0..definition.act_set_count() {
-            if definition.act_set(set).is_some_and(|set| set.profile == Some(id)) {
+            let record = definition.act_set_record(set);
+            if record.is_some_and(|record| Some(MemberId(record.profile.get())) == member) {
                 give(sg, set)?;
             }
         }
@@ -72,69 +80,59 @@ fn each_set(
     Ok(())
 }
 
-impl<S: LowerSink> Profiles<'_, '_, '_, Shared<'_, '_, S>> {
-    fn read(
-        &mut self,
-        id: MemberId,
-        run: impl FnOnce(&mut Cutter<'_>, &mut Reading<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        if self.broken {
-            return Ok(());
+impl<S> Profiles<'_, '_, '_, S> {
+    /// What cannot be read refuses nothing; what the sink refuses does.
+    fn outcome(&mut self, id: MemberId, result: Result<(), Error>) -> Result<(), Error> {
+        match result {
+            Err(error) if error.stage() != Stage::Lower => {
+                self.note(id, error.at().offset);
+                Ok(())
+            }
+            other => other,
         }
-        let Self { manifest, cutter, sink, draft, .. } = self;
-        let mut give = |index: u32, profile: &ActProfile| {
-            let mut to = |sg, set| sink.with(|sink| sink.profile(sg, set, index, profile));
-            each_set(manifest, id, &mut to)
-        };
-        match run(cutter, &mut Reading { draft, give: &mut give }) {
-            Err(error) if error.stage() != Stage::Lower => self.note(id, Some(&error)),
-            other => return other,
-        }
-        Ok(())
     }
 
-    fn note(&mut self, id: MemberId, error: Option<&Error>) {
+    fn note(&mut self, id: MemberId, offset: Option<u64>) {
         self.broken = true;
-        let offset = error.and_then(|error| error.at().offset).unwrap_or(0);
         let note = || Error::new(Stage::Lower, LowerCode::ProfileUnread).member(id);
-        remark(self.notes, || note().numbers(offset, 0));
+        remark(self.notes, || note().numbers(offset.unwrap_or(0), 0));
     }
 }
 
 impl<S: LowerSink> Visitor for Profiles<'_, '_, '_, Shared<'_, '_, S>> {
     fn wants(&mut self, id: MemberId) -> bool {
         self.cutter.restart(Some(id));
-        (self.draft, self.broken) = (Draft::default(), false);
+        let Self { reading, broken, .. } = self;
+        (reading.draft, *broken) = (Draft { member: Some(id), ..Draft::default() }, false);
         let mut any = false;
         let mut found = |_, _| {
             any = true;
             Ok(())
         };
-        each_set(&self.manifest, id, &mut found).is_ok() && any
+        each_set(&reading.manifest, Some(id), &mut found).is_ok() && any
     }
 
     fn data(&mut self, id: MemberId, _: u64, bytes: &[u8]) -> Result<(), Error> {
-        self.read(id, |cutter, reading| cutter.feed(bytes, reading))
+        if self.broken {
+            return Ok(());
+        }
+        let result = self.cutter.feed(bytes, &mut self.reading);
+        self.outcome(id, result)
     }
 
     fn end(&mut self, id: MemberId) -> Result<(), Error> {
-        self.read(id, |cutter, reading| cutter.finish(reading).map(drop))?;
-        if self.draft.odd && !self.broken {
+        if !self.broken {
+            let result = self.cutter.finish(&mut self.reading);
+            self.outcome(id, result.map(drop))?;
+        }
+        if self.reading.draft.odd && !self.broken {
             self.note(id, None);
         }
         Ok(())
     }
 }
 
-/// Takes a finished profile and its number.
-type Give<'x> = dyn FnMut(u32, &ActProfile) -> Result<(), Error> + 'x;
-
-struct Reading<'x> {
-    draft: &'x mut Draft,
-    give: &'x mut Give<'x>,
-}
-
-impl Reader for Reading<'_> {
+impl<S: LowerSink> Reader for Reading<'_, Shared<'_, '_, S>> {
     fn value(&mut self, path: &Path<'_>, kind: Kind, _: u64) -> Result<Want, Error> {
         Ok(match path.depth() {
             0 => Want::Enter,
@@ -155,12 +153,14 @@ impl Reader for Reading<'_> {
     }
 
     fn leave(&mut self, path: &Path<'_>, _: u32, _: u64) -> Result<(), Error> {
-        if path.depth() != 2 || !core::mem::take(&mut self.draft.complete) {
+        let Self { manifest, sink, draft } = self;
+        if path.depth() != 2 || !core::mem::take(&mut draft.complete) {
             return Ok(());
         }
-        let index = self.draft.index;
-        self.draft.index = index.saturating_add(1);
-        (self.give)(index, &self.draft.profile)
+        let index = draft.index;
+        draft.index = index.saturating_add(1);
+        let mut give = |sg, set| sink.with(|sink| sink.profile(sg, set, index, &draft.profile));
+        each_set(manifest, draft.member, &mut give)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::KbinView;
 use crate::arch::Engine;
-use crate::error::Error;
 use crate::lower::record::Desc;
 use crate::source::MemberId;
 use zerocopy::little_endian::U32;
@@ -15,7 +14,7 @@ impl KbinView<'_> {
     /// Member of the subgraph's definition; `None` for a working set that comes from no file.
     #[must_use]
     pub fn definition_file(&self) -> Option<MemberId> {
-        member(self.engine_hdrs().next()?.definition_plus_one)
+        member(self.first_hdr()?.definition_plus_one)
     }
 
     /// Member of an engine's file.
@@ -37,15 +36,5 @@ impl KbinView<'_> {
         let blob = self.engine(engine).and_then(|engine| engine.blob);
         let named = || self.engine_file(engine).or_else(|| self.definition_file());
         blob.and_then(super::Blob::member_id).or_else(named)
-    }
-}
-
-impl Error {
-    /// The same with a member, unless it has one or there is none.
-    pub(crate) fn member_or(self, member: Option<MemberId>) -> Self {
-        match (self.at().member, member) {
-            (None, Some(member)) => self.member(member),
-            _ => self,
-        }
     }
 }

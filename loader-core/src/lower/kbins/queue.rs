@@ -1,7 +1,7 @@
 //! Queues of a kbin, their ring instances, descriptors and access patterns.
 
 use super::KbinView;
-use crate::arena::{ArenaRef, Head};
+use crate::arena::{ArenaRef, Head, Record};
 use crate::lower::record::{Ap, BlockTail, Desc, DescFlags, Dim, QueueHdr, RingInstHdr};
 use zerocopy::little_endian::U32;
 
@@ -37,15 +37,54 @@ pub struct BlockEnd<'m> {
     pub remote_semaphores: &'m [U32],
 }
 
+/// Records that places refer to; places that are null count, and are left out.
+struct Records<'m> {
+    head: Head<'m>,
+    places: &'m [ArenaRef],
+    next: usize,
+}
+
+impl<'m> Records<'m> {
+    /// The next record with its place and number.
+    fn next<T: Record>(&mut self) -> Option<(&'m T, ArenaRef, usize)> {
+        loop {
+            let (&place, number) = (self.places.get(self.next)?, self.next);
+            self.next = number.saturating_add(1);
+            if let Some(record) = self.head.get(place) {
+                return Some((record, place, number));
+            }
+        }
+    }
+}
+
+struct Queues<'m>(Records<'m>);
+
+impl<'m> Iterator for Queues<'m> {
+    type Item = QueueView<'m>;
+
+    #[cfg_attr(small, inline(never))]
+    fn next(&mut self) -> Option<QueueView<'m>> {
+        let (record, place, slot) = self.0.next()?;
+        Some(QueueView { head: self.0.head, place, record, slot })
+    }
+}
+
+struct Instances<'m>(Records<'m>);
+
+impl<'m> Iterator for Instances<'m> {
+    type Item = InstanceView<'m>;
+
+    #[cfg_attr(small, inline(never))]
+    fn next(&mut self) -> Option<InstanceView<'m>> {
+        let (record, _, index) = self.0.next()?;
+        Some(InstanceView { head: self.0.head, record, index })
+    }
+}
+
 impl<'m> KbinView<'m> {
     /// Queues in slot order: by name.
     pub fn queues(&self) -> impl Iterator<Item = QueueView<'m>> + use<'m> {
-        let head = self.head;
-        self.kbin
-            .dma
-            .iter()
-            .enumerate()
-            .filter_map(move |(slot, &place)| Some(QueueView { head, place, record: head.get(place)?, slot }))
+        Queues(Records { head: self.head, places: &self.kbin.dma, next: 0 })
     }
 
     /// The queue with that name.
@@ -76,19 +115,19 @@ impl<'m> KbinView<'m> {
     /// [`MinMaxExtra`](crate::lower::record::MinMaxExtra) or a [`TransposeExtra`](crate::lower::record::TransposeExtra).
     #[must_use]
     pub fn extra(&self, desc: &Desc) -> &'m [u8] {
-        self.array(desc.extra)
+        self.text(desc.extra)
     }
 
     /// The function name of a descriptor's block; empty if there is none.
     #[must_use]
     pub fn function(&self, desc: &Desc) -> &'m [u8] {
-        self.array(desc.fname)
+        self.text(desc.fname)
     }
 
     /// A name among the records of this kbin; empty for a null reference.
     #[must_use]
     pub fn text(&self, place: ArenaRef) -> &'m [u8] {
-        self.array(place)
+        self.head().octets(place).unwrap_or(&[])
     }
 
     /// What happens at the end of the block whose last descriptor this is; `None` for the others.
@@ -126,11 +165,7 @@ impl<'m> QueueView<'m> {
     pub fn instances(&self) -> impl Iterator<Item = InstanceView<'m>> + use<'m> {
         let head = self.head;
         let places = super::behind::<QueueHdr>(self.place, self.record.ring_instance_count.get());
-        let places: &'m [ArenaRef] = head.slice(places).unwrap_or(&[]);
-        places
-            .iter()
-            .enumerate()
-            .filter_map(move |(index, &place)| Some(InstanceView { head, record: head.get(place)?, index }))
+        Instances(Records { head, places: head.slice(places).unwrap_or(&[]), next: 0 })
     }
 
     /// Completion semaphores of the set.

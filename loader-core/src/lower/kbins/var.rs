@@ -62,7 +62,7 @@ impl<'m> KbinView<'m> {
     /// Name of a variable.
     #[must_use]
     pub fn name(&self, var: &MemRef) -> &'m [u8] {
-        self.array(var.name)
+        self.text(var.name)
     }
 
     /// The variable with that name; one binary search.

@@ -2,12 +2,11 @@
 
 use super::super::build::{Number, fault, numbers, shown};
 use super::super::dtype;
+use super::Access;
 use super::key::{EndKey, end_key};
-use super::{ACCESS_DIMS, Access};
 use crate::error::{Error, ManifestCode, Name};
 use crate::json::{Element, Text};
 use zerocopy::IntoBytes;
-use zerocopy::little_endian::{I64, U64};
 
 pub(super) fn dtype_code(text: Text<'_>) -> Option<u8> {
     let mut bytes = [0u8; 32];
@@ -21,19 +20,16 @@ pub(super) struct EndDraft {
     /// Bits of the keys that were met, and of those whose value is of the wrong type. What was not met has no value.
     met: u8,
     wrong: u8,
-    /// The variable's id, or `None` for a name that no variable has.
-    var: Option<u32>,
-    shown: Name<32>,
-    off: u64,
-    sizes: [U64; ACCESS_DIMS],
-    steps: [I64; ACCESS_DIMS],
+    /// Whether a variable has the name, and whether the dtype is one.
+    known: [bool; 2],
+    /// Names that are not known, as they are written.
+    shown: [Name<32>; 2],
     /// How many sizes and steps the file has.
     counts: [u32; 2],
-    /// Its code, or `None` for a string that is no dtype.
-    dtype: Option<u8>,
-    dtype_shown: Name<32>,
     /// Where the values of the wrong type stand.
     wrong_at: [u64; 5],
+    /// What was read so far; the end itself, once it was found good.
+    pub(super) access: Access,
 }
 
 /// An end as its keys spell it, by the place of the first among all keys of a transfer.
@@ -49,6 +45,7 @@ impl EndName {
     }
 }
 
+#[inline(always)]
 const fn bit(key: EndKey) -> u8 {
     match key {
         EndKey::Name => 1,
@@ -63,15 +60,11 @@ impl EndDraft {
     pub(super) const EMPTY: Self = Self {
         met: 0,
         wrong: 0,
-        var: None,
-        shown: Name::EMPTY,
-        off: 0,
-        sizes: [U64::ZERO; ACCESS_DIMS],
-        steps: [I64::ZERO; ACCESS_DIMS],
+        known: [false; 2],
+        shown: [Name::EMPTY; 2],
         counts: [0; 2],
-        dtype: None,
-        dtype_shown: Name::EMPTY,
         wrong_at: [0; 5],
+        access: Access::NONE,
     };
 
     /// Forgets everything: cheaper than writing [`EndDraft::EMPTY`], since only the marks are written.
@@ -79,7 +72,8 @@ impl EndDraft {
         (self.met, self.wrong) = (0, 0);
     }
 
-    fn met(&self, key: EndKey) -> bool {
+    #[inline(always)]
+    const fn met(&self, key: EndKey) -> bool {
         self.met & bit(key) != 0
     }
 
@@ -89,27 +83,32 @@ impl EndDraft {
             return;
         }
         self.met |= bit(key);
-        let Self { sizes, steps, counts: [size_count, step_count], .. } = self;
+        let Self { access, known: [var_known, dtype_known], shown: [name, dtype], .. } = self;
+        let [size_count, step_count] = &mut self.counts;
         let good = match key {
             EndKey::Name => value.as_text().map(|text| {
-                self.var = id(text);
-                if self.var.is_none() {
-                    self.shown = shown(text);
+                let found = id(text);
+                (*var_known, access.var) = (found.is_some(), found.unwrap_or(0));
+                if found.is_none() {
+                    *name = shown(text);
                 }
             }),
-            EndKey::Off => value.as_u64().map(|off| self.off = off),
+            EndKey::Off => value.as_u64().map(|off| access.off = off),
             EndKey::Sizes => {
-                *sizes = [U64::ZERO; ACCESS_DIMS];
-                numbers(value, Number::U64, sizes.as_mut_bytes()).map(|count| *size_count = count)
+                let count = numbers(value, Number::U64, access.sizes.as_mut_bytes());
+                access.sizes.iter_mut().for_each(|size| *size = u64::from_le(*size));
+                count.map(|count| *size_count = count)
             }
             EndKey::Steps => {
-                *steps = [I64::ZERO; ACCESS_DIMS];
-                numbers(value, Number::I64, steps.as_mut_bytes()).map(|count| *step_count = count)
+                let count = numbers(value, Number::I64, access.steps.as_mut_bytes());
+                access.steps.iter_mut().for_each(|step| *step = i64::from_le(*step));
+                count.map(|count| *step_count = count)
             }
             EndKey::Dtype => value.as_text().map(|text| {
-                self.dtype = dtype_code(text);
-                if self.dtype.is_none() {
-                    self.dtype_shown = shown(text);
+                let code = dtype_code(text);
+                (*dtype_known, access.dtype) = (code.is_some(), code.unwrap_or(0));
+                if code.is_none() {
+                    *dtype = shown(text);
                 }
             }),
         };
@@ -128,40 +127,42 @@ impl EndDraft {
         Some(fault(ManifestCode::TransferMalformed).name(which.key(wrong)).offset(at))
     }
 
-    /// Enters the finished end; `size` is the transfer's own `size`, which old
+    /// Completes [`EndDraft::access`]; `size` is the transfer's own `size`, which old
     /// files have in place of sizes and steps (lowering.md §5.4).
     #[cfg_attr(small, inline(never))]
-    pub(super) fn access(&self, which: EndName, size: Option<u64>, access: &mut Access) -> Result<(), Error> {
-        if !self.met(EndKey::Name) {
-            let absent = fault(ManifestCode::TransferMalformed).name(which.key(EndKey::Name));
-            return Err(self.malformed(which).unwrap_or(absent));
+    pub(super) fn finish(&mut self, which: EndName, size: Option<u64>) -> Result<(), Error> {
+        let [var_known, dtype_known] = self.known;
+        let named = self.met & !self.wrong & bit(EndKey::Name) != 0;
+        if named && !var_known {
+            let [name, _] = &self.shown;
+            return Err(fault(ManifestCode::TransferVariable).name(name.as_bytes()));
         }
-        let named = self.wrong & bit(EndKey::Name) == 0;
-        let Some(var) = self.var.filter(|_| named) else {
-            let unknown = || fault(ManifestCode::TransferVariable).name(self.shown.as_bytes());
-            return Err(self.malformed(which).filter(|_| !named).unwrap_or_else(unknown));
-        };
         if let Some(error) = self.malformed(which) {
             return Err(error);
         }
-        access.var = var;
-        access.off = if self.met(EndKey::Off) { self.off } else { 0 };
-        self.walk(which, size, access)?;
-        access.dtype_given = self.met(EndKey::Dtype);
-        access.dtype = dtype::DESCRIPTOR_UINT8;
-        if access.dtype_given {
-            let unknown = || fault(ManifestCode::DtypeUnknown).name(self.dtype_shown.as_bytes());
-            access.dtype = self.dtype.ok_or_else(unknown)?;
+        if !named {
+            return Err(fault(ManifestCode::TransferMalformed).name(which.key(EndKey::Name)));
+        }
+        if !self.met(EndKey::Off) {
+            self.access.off = 0;
+        }
+        self.walk(which, size)?;
+        self.access.dtype_given = self.met(EndKey::Dtype);
+        if !self.access.dtype_given {
+            self.access.dtype = dtype::DESCRIPTOR_UINT8;
+        } else if !dtype_known {
+            let [_, dtype] = &self.shown;
+            return Err(fault(ManifestCode::DtypeUnknown).name(dtype.as_bytes()));
         }
         Ok(())
     }
 
     /// Sizes and steps.
-    fn walk(&self, which: EndName, size: Option<u64>, access: &mut Access) -> Result<(), Error> {
+    fn walk(&mut self, which: EndName, size: Option<u64>) -> Result<(), Error> {
         let which = which.key(EndKey::Name);
         let [mut sizes, mut steps] = self.counts;
-        (access.sizes, access.steps) = (self.sizes.map(U64::get), self.steps.map(I64::get));
-        match (self.met(EndKey::Sizes), self.met(EndKey::Steps), size) {
+        let access = &mut self.access;
+        match (self.met & bit(EndKey::Sizes) != 0, self.met & bit(EndKey::Steps) != 0, size) {
             (false, false, Some(size)) => {
                 (sizes, steps) = (1, 1);
                 (access.sizes, access.steps) = ([size, 0, 0, 0], [1, 0, 0, 0]);

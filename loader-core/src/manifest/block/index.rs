@@ -1,18 +1,18 @@
 //! The block index: what S2 keeps of a `dma` array, and the faults it finds in it.
 
-use super::super::build::{Build, Number, beyond, broken, check_of, failed, fault, numbers};
+use super::super::build::{Build, Number, beyond, broken, fault, numbers};
 use super::super::class::DmaOp;
 use super::super::definition::Definition;
 use super::super::fields::Type::{Flag, Own, Text as Kept, U8 as Byte, U32 as Unsigned};
 use super::super::fields::{Fields, Read, fields};
-use super::super::record::{BlockRecord, TotalsRecord, block_flag, nth};
+use super::super::record::{BlockRecord, TotalsRecord, block_flag};
 use super::super::table::Table;
 use super::super::verdict::{Rank, Section};
 use super::walk::{BlockUse, unescaped};
 use super::{BlockSource, SOURCES, SOURCES_DEFAULT, SOURCES_MARIANA, Transfer};
 use crate::arch::Arch;
 use crate::arena::TailRef;
-use crate::error::{Error, ManifestCode, Name};
+use crate::error::{Error, ManifestCode};
 use crate::json::Element;
 use zerocopy::little_endian::{U16, U32};
 use zerocopy::{FromZeros, IntoBytes};
@@ -92,19 +92,18 @@ impl Indexing<'_, '_, '_> {
 
     /// Takes a name of a queue or of an instance; the value is the queue, and above it the instance.
     fn named(&mut self, key: Key, value: Element<'_>) {
-        let found = value.as_text().map(|text| {
-            let found = unescaped(text, |name| {
+        let read = value.as_text().map_or(Read::Wrong, |text| {
+            let mut find = |name: &[u8]| {
                 let definition = self.definition()?;
                 match key {
-                    Key::Queue => definition.queue_index(name).map(|queue| (queue, 0)),
-                    _ => definition.instance_by_name(name),
+                    Key::Queue => definition.queue_index(name).map(u64::from),
+                    _ => definition
+                        .instance_by_name(name)
+                        .map(|(queue, instance)| u64::from(instance).wrapping_shl(32) | u64::from(queue)),
                 }
-            });
-            found.map_or(Read::Unknown, |(queue, instance)| {
-                Read::Got(u64::from(instance).wrapping_shl(32) | u64::from(queue))
-            })
+            };
+            unescaped(text, &mut find).map_or(Read::Unknown, Read::Got)
         });
-        let read = found.unwrap_or(Read::Wrong);
         let said = &mut self.indexer.draft.said;
         if !matches!(read, Read::Got(_)) {
             said.show(key, value);
@@ -133,13 +132,9 @@ impl Indexing<'_, '_, '_> {
         let found = said.get(key).filter(|_| !said.is_wrong(Key::Queue));
         let Some(found) = found else {
             let only_queue = said.is_wrong(Key::Queue) && !said.is_wrong(Key::InstanceName);
-            let shown: &[u8] = match () {
-                () if said.is_absent(Key::Queue) && !instance => b"(none named)",
-                () if only_queue || !instance => said.shown(Key::Queue),
-                () => said.shown(Key::InstanceName),
-            };
-            let ordinal = u64::from(self.indexer.draft.ordinal);
-            return Err(fault(ManifestCode::BlockQueue).name(shown).numbers(ordinal, 0));
+            let blamed = if only_queue || !instance { Key::Queue } else { Key::InstanceName };
+            let shown = if said.is_absent(blamed) { b"(none named)" } else { said.shown(blamed) };
+            return Err(fault(ManifestCode::BlockQueue).name(shown));
         };
         let [q0, q1, _, _, instance @ ..] = found.to_le_bytes();
         record.queue = U16::from_bytes([q0, q1]);
@@ -147,18 +142,24 @@ impl Indexing<'_, '_, '_> {
         Ok(())
     }
 
-    fn record(&self, transfers: u32, record: &mut BlockRecord) -> Result<(), Error> {
-        let BlockDraft { said, ordinal, remotes, .. } = &self.indexer.draft;
-        let ordinal = u64::from(*ordinal);
+    /// Fills the block's record; `check` is what is being checked.
+    fn record(&self, transfers: u32, record: &mut BlockRecord, check: &mut u8) -> Result<(), Error> {
+        let BlockDraft { said, remotes, .. } = &self.indexer.draft;
         if !said.has(Key::Id) {
-            let written = said.shown(Key::Id);
-            let found = if said.is_absent(Key::Id) { Name::new(b"no id") } else { id_written(written) };
-            return Err(failed(0, fault(ManifestCode::BlockId).name(found.as_bytes()).numbers(ordinal, 0)));
+            let mut text = *b"id ..............................";
+            let [_, _, _, written @ ..] = &mut text;
+            let shown = said.shown(Key::Id);
+            crate::bytes::copy(written, shown);
+            let id = text.get(..shown.len().saturating_add(3)).unwrap_or(&text);
+            let found: &[u8] = if said.is_absent(Key::Id) { b"no id" } else { id };
+            return Err(fault(ManifestCode::BlockId).name(found));
         }
-        self.place(record).map_err(|error| failed(1, error))?;
+        *check = 1;
+        self.place(record)?;
+        *check = 2;
         let absent = || said.is_absent(Key::Desc).then(|| Key::Desc.word());
         if let Some(key) = said.first_bad(Key::Semaphore, Key::RemoteSemaphores).or_else(absent) {
-            return Err(failed(2, fault(ManifestCode::BlockMalformed).name(key).numbers(ordinal, 0)));
+            return Err(fault(ManifestCode::BlockMalformed).name(key));
         }
         said.place(record);
         let flag = |set: bool, bit: u8| if set { bit } else { 0 };
@@ -176,11 +177,9 @@ impl Indexing<'_, '_, '_> {
     /// Adds the block's counts to those of its queue instance.
     fn add_totals(&mut self, record: &BlockRecord) -> Option<()> {
         let definition = self.definition()?;
-        let count = definition.instance_count();
-        let first = definition.queue(u32::from(record.queue.get()))?.first_instance;
-        let row = count.checked_mul(u32::try_from(self.indexer.source.slot()).ok()?)?;
-        let at = row.checked_add(first)?.checked_add(record.instance.get())?;
-        let place = nth::<TotalsRecord>(definition.record.totals, at);
+        let first = definition.queue_record(u32::from(record.queue.get()))?.first_instance.get();
+        let at = first.checked_add(record.instance.get())?;
+        let place = definition.totals_place(self.indexer.source, at)?;
         let slot = self.build.arena.tail_mut::<TotalsRecord>(place)?;
         let block = &self.indexer.draft.totals;
         let sums: &mut [U32; 7] = zerocopy::transmute_mut!(slot);
@@ -190,11 +189,6 @@ impl Indexing<'_, '_, '_> {
         }
         Some(())
     }
-}
-
-/// What stands in place of an id.
-fn id_written(value: &[u8]) -> Name<32> {
-    b"id ".iter().chain(value).copied().collect()
 }
 
 fn bump(sum: &mut U32, more: u32) {
@@ -265,9 +259,10 @@ impl BlockUse for Indexing<'_, '_, '_> {
         self.indexer.transfers = self.indexer.transfers.saturating_add(transfers);
         self.limits()?;
         let mut record = BlockRecord::new_zeroed();
-        if let Err(error) = self.record(transfers, &mut record) {
-            let check = check_of(&error);
-            self.offer(check, error);
+        let mut check = 0;
+        if let Err(error) = self.record(transfers, &mut record, &mut check) {
+            let ordinal = self.indexer.draft.ordinal;
+            self.offer(check, error.numbers(u64::from(ordinal), 0));
             return Ok(());
         }
         self.add_totals(&record).ok_or_else(|| broken("totals"))?;

@@ -89,10 +89,9 @@ impl TransferDraft {
     /// An element of `from_arr` is complete.
     pub(super) fn end_part(&mut self) {
         self.part_count = self.part_count.wrapping_add(1);
-        let mut access = Access::NONE;
-        match self.part.access(EndName::FROM, None, &mut access) {
+        match self.part.finish(EndName::FROM, None) {
             // A source beyond the last that any chip takes is counted, and refused with the count.
-            Ok(()) => drop(self.parts.push(access)),
+            Ok(()) => drop(self.parts.push(self.part.access)),
             Err(error) => self.part_error = self.part_error.or(Some(error.into())),
         }
         self.part.clear();
@@ -137,38 +136,40 @@ impl TransferDraft {
 
     /// Checks the transfer and hands it to `give`.
     pub(super) fn end<R>(
-        &self,
+        &mut self,
         sources_max: usize,
         give: impl FnOnce(&Transfer<'_>) -> R,
     ) -> Result<R, Error> {
-        let said = &self.said;
         self.operation()?;
-        let (op, size) = (self.op, said.get(OwnKey::Size));
-        let mut to = Access::NONE;
-        self.to.access(EndName::TO, size, &mut to)?;
-        let mut one = [Access::NONE];
-        let from = if self.gather.is_none() {
-            let [from] = &mut one;
-            self.from.access(EndName::FROM, size, from)?;
-            one.as_slice()
-        } else {
-            self.sources(sources_max)?
+        let size = self.said.get(OwnKey::Size);
+        self.to.finish(EndName::TO, size)?;
+        let from = match self.gather {
+            None => {
+                self.from.finish(EndName::FROM, size)?;
+                core::slice::from_ref(&self.from.access)
+            }
+            Some(array) => {
+                self.sources(array, sources_max)?;
+                &self.parts
+            }
         };
-        self.arithmetic(op, &to, from)?;
-        let transpose = self.transpose(op)?;
-        self.typed(OwnKey::Tiling)?;
-        self.typed(OwnKey::Scale)?;
-        Ok(give(&Transfer {
-            op,
+        let said = &self.said;
+        let mut transfer = Transfer {
+            op: self.op,
             cast: self.cast || said.is_set(OwnKey::Cast),
-            to,
+            to: self.to.access,
             from,
             gather: self.gather.is_some(),
-            tiling: said.get(OwnKey::Tiling).and_then(|tiling| u8::try_from(tiling).ok()).unwrap_or(0),
+            tiling: u8::try_from(said.u32(OwnKey::Tiling)).unwrap_or(0),
             scale: said.get(OwnKey::Scale).map_or(1.0, f64::from_bits),
-            constant: self.constant(op)?,
-            transpose,
-        }))
+            constant: None,
+            transpose: None,
+        };
+        self.arithmetic(&transfer)?;
+        self.transpose(&mut transfer)?;
+        self.typed(&[OwnKey::Tiling, OwnKey::Scale, OwnKey::ConstantDtype])?;
+        self.constant(&mut transfer)?;
+        Ok(give(&transfer))
     }
 
     /// A key of the transfer is absent or wrong: at its value, if it has one.
@@ -181,88 +182,87 @@ impl TransferDraft {
         place.map_or(error, |at| error.offset(*at))
     }
 
-    /// The value of that key, if there is one, must be of its type.
-    fn typed(&self, key: OwnKey) -> Result<(), Error> {
-        if self.said.is_wrong(key) { Err(self.malformed(key)) } else { Ok(()) }
+    /// The values of those keys, where there are any, must be of their types.
+    #[cfg_attr(small, inline(never))]
+    fn typed(&self, keys: &[OwnKey]) -> Result<(), Error> {
+        let wrong = keys.iter().find(|key| self.said.is_wrong(**key));
+        wrong.map_or(Ok(()), |key| Err(self.malformed(*key)))
     }
 
     fn operation(&self) -> Result<(), Error> {
-        self.typed(OwnKey::Cast)?;
-        self.typed(OwnKey::Op)?;
+        self.typed(&[OwnKey::Cast, OwnKey::Op])?;
         if self.said.is_unknown(OwnKey::Op) {
             return Err(fault(ManifestCode::TransferOp).name(self.said.shown(OwnKey::Op)));
         }
         Ok(())
     }
 
-    fn sources(&self, most: usize) -> Result<&[Access], Error> {
-        if let Some(error) = self.part_error {
+    /// The sources of `from_arr`, which must be an array.
+    fn sources(&self, array: bool, most: usize) -> Result<(), Error> {
+        if let Some(error) = &self.part_error {
             return Err(error.error());
         }
-        if self.gather == Some(false) || self.part_count == 0 {
+        if !array || self.part_count == 0 {
             return Err(fault(ManifestCode::TransferMalformed).name(b"from_arr"));
         }
-        let many = usize::try_from(self.part_count).unwrap_or(usize::MAX) > most;
-        let numbers = (u64::from(self.part_count), u64::try_from(most).unwrap_or(u64::MAX));
-        if many {
-            return Err(fault(ManifestCode::TransferSources).numbers(numbers.0, numbers.1));
+        let (count, most) = (u64::from(self.part_count), u64::try_from(most).unwrap_or(u64::MAX));
+        if count > most {
+            return Err(fault(ManifestCode::TransferSources).numbers(count, most));
         }
-        Ok(&self.parts)
+        Ok(())
     }
 
-    fn arithmetic(&self, op: DmaOp, to: &Access, from: &[Access]) -> Result<(), Error> {
+    fn arithmetic(&self, Transfer { op, to, from, .. }: &Transfer<'_>) -> Result<(), Error> {
         if !op.is_arithmetic() {
             return Ok(());
         }
         if !to.dtype_given || from.iter().any(|source| !source.dtype_given) {
             return Err(fault(ManifestCode::AccessDtype));
         }
-        self.typed(OwnKey::ScaleDtype)?;
-        if op == DmaOp::Fma && self.said.is_unknown(OwnKey::ScaleDtype) {
+        self.typed(&[OwnKey::ScaleDtype])?;
+        if *op == DmaOp::Fma && self.said.is_unknown(OwnKey::ScaleDtype) {
             return Err(fault(ManifestCode::ScaleDtype).name(self.said.shown(OwnKey::ScaleDtype)));
         }
         Ok(())
     }
 
     /// The constant of `min` and `max`; ignored without its dtype.
-    fn constant(&self, op: DmaOp) -> Result<Option<Constant>, Error> {
+    fn constant(&self, transfer: &mut Transfer<'_>) -> Result<(), Error> {
         let (said, key) = (&self.said, OwnKey::ConstantDtype);
-        self.typed(key)?;
-        if said.is_absent(key) || !matches!(op, DmaOp::Min | DmaOp::Max) {
-            return Ok(None);
+        if said.is_absent(key) || !matches!(transfer.op, DmaOp::Min | DmaOp::Max) {
+            return Ok(());
         }
         let malformed = || self.malformed(OwnKey::Constant);
         let float = said.get(OwnKey::Constant).map(f64::from_bits).ok_or_else(malformed)?;
-        let dtype = said.get(key).and_then(|dtype| u8::try_from(dtype).ok()).unwrap_or(0);
+        let dtype = u8::try_from(said.u32(key)).unwrap_or(0);
         let bits = match dtype {
             FLOAT32 => Some(float32_bits(float)),
             INT32 => self.integer.and_then(|n| i32::try_from(n).ok()).map(i32::cast_unsigned),
             UINT32 => self.integer.and_then(|n| u32::try_from(n).ok()),
             _ => return Err(self.malformed(key)),
         };
-        Ok(Some(Constant { dtype, bits: bits.ok_or_else(malformed)? }))
+        transfer.constant = Some(Constant { dtype, bits: bits.ok_or_else(malformed)? });
+        Ok(())
     }
 
-    fn transpose(&self, op: DmaOp) -> Result<Option<Transpose<'_>>, Error> {
+    fn transpose<'a>(&'a self, transfer: &mut Transfer<'a>) -> Result<(), Error> {
         let said = &self.said;
-        let keys = [OwnKey::TransposeShape, OwnKey::TransposeElementSize, OwnKey::TransposeOp];
-        for key in keys {
-            self.typed(key)?;
+        let (shape, size, op) = (OwnKey::TransposeShape, OwnKey::TransposeElementSize, OwnKey::TransposeOp);
+        self.typed(&[shape, size, op])?;
+        let absent = said.is_absent(shape) && said.is_absent(size) && said.is_absent(op);
+        if absent && transfer.op != DmaOp::Transpose {
+            return Ok(());
         }
-        if op != DmaOp::Transpose && keys.into_iter().all(|key| said.is_absent(key)) {
-            return Ok(None);
+        if let Some(key) = said.first_absent(shape, size) {
+            return Err(fault(ManifestCode::TransferMalformed).name(key));
         }
-        for key in [OwnKey::TransposeShape, OwnKey::TransposeElementSize] {
-            if said.is_absent(key) {
-                return Err(self.malformed(key));
-            }
-        }
-        let len = usize::try_from(said.u32(OwnKey::TransposeOp)).unwrap_or(0);
-        Ok(Some(Transpose {
+        let len = usize::try_from(said.u32(op)).unwrap_or(0);
+        transfer.transpose = Some(Transpose {
             shape: self.transpose_shape.map(U64::get),
-            element_size: said.u32(OwnKey::TransposeElementSize),
+            element_size: said.u32(size),
             op: self.transpose_op.get(..len).unwrap_or(&[]),
-        }))
+        });
+        Ok(())
     }
 }
 

@@ -9,24 +9,11 @@ use crate::json::{self, Cutter, Element, Kind, Path, Want};
 use crate::layout::SMALL;
 use crate::source::{MemberId, Visitor};
 
-/// One file with blocks: a definition or an engine file of a subgraph.
-#[derive(Clone, Copy, Debug)]
-struct Place<'m> {
-    definition: Definition<'m>,
-    subgraph: u8,
-    source: BlockSource,
-}
-
 /// Visits block files in archive order and feeds what they hold to the sink.
 pub(crate) struct BlockVisitor<'v, 'b, 'm, S> {
     manifest: Manifest<'m>,
     cutter: &'v mut Cutter<'b>,
-    sink: &'v mut S,
-    /// The file being read.
-    place: Option<Place<'m>>,
-    walk: BlockWalk,
-    has_dma: bool,
-    ordinal: u32,
+    file: Delivery<'v, 'm, S>,
     /// A file that several places name is read once in each round.
     round: u32,
     again: bool,
@@ -34,8 +21,10 @@ pub(crate) struct BlockVisitor<'v, 'b, 'm, S> {
 
 impl<'v, 'b, 'm, S: BlockSink> BlockVisitor<'v, 'b, 'm, S> {
     pub(crate) const fn new(manifest: Manifest<'m>, cutter: &'v mut Cutter<'b>, sink: &'v mut S) -> Self {
-        let walk = BlockWalk::new();
-        Self { manifest, cutter, sink, place: None, walk, has_dma: false, ordinal: 0, round: 0, again: false }
+        let at = BlockAt { subgraph: 0, source: BlockSource::Definition, block: 0, index: 0 };
+        let used = Deliver { definition: None, at, sink };
+        let file = Delivery { walk: BlockWalk::new(), has_dma: false, used };
+        Self { manifest, cutter, file, round: 0, again: false }
     }
 
     /// Goes to the next round; false if every place was read.
@@ -43,61 +32,52 @@ impl<'v, 'b, 'm, S: BlockSink> BlockVisitor<'v, 'b, 'm, S> {
         self.round = self.round.saturating_add(1);
         core::mem::take(&mut self.again)
     }
-
-    fn with<R>(&mut self, run: impl FnOnce(&mut Cutter<'b>, &mut Delivery<'_, 'm, S>) -> R) -> Option<R> {
-        let Self { cutter, sink, place, walk, has_dma, ordinal, .. } = self;
-        let place = place.as_ref()?;
-        Some(run(cutter, &mut Delivery { walk, has_dma, used: Deliver { place, sink, ordinal } }))
-    }
-}
-
-/// The place that names this member and has blocks, so many others before it; and whether another follows. They are
-/// in the order of subgraphs and of dispatch.
-#[inline(never)]
-fn find<'m>(manifest: &Manifest<'m>, id: MemberId, mut before: u32) -> (Option<Place<'m>>, bool) {
-    let mut found = None;
-    for at in 0..manifest.graph_count() {
-        let (Some(definition), Ok(subgraph)) = (manifest.definition(at), u8::try_from(at)) else { continue };
-        for source in BlockSource::ALL {
-            if definition.block_count(source) == 0 || definition.source_member(source) != Some(id) {
-                continue;
-            }
-            if found.is_some() {
-                return (found, true);
-            }
-            if before == 0 {
-                found = Some(Place { definition, subgraph, source });
-            }
-            before = before.saturating_sub(1);
-        }
-    }
-    (found, false)
 }
 
 impl<S: BlockSink> Visitor for BlockVisitor<'_, '_, '_, S> {
+    /// Finds the place that names this member and has blocks, one in each round: they are in the order of subgraphs
+    /// and of dispatch.
     fn wants(&mut self, id: MemberId) -> bool {
-        let (place, again) = find(&self.manifest, id, self.round);
-        self.place = place;
-        self.again |= again;
-        self.has_dma = false;
         self.cutter.restart(Some(id));
-        self.walk.restart();
-        self.place.is_some()
+        let Self { file: Delivery { walk, has_dma, used }, .. } = self;
+        walk.restart();
+        (*has_dma, used.definition) = (false, None);
+        let mut before = self.round;
+        for at in 0..self.manifest.graph_count() {
+            let (Some(definition), Ok(subgraph)) = (self.manifest.definition(at), u8::try_from(at)) else {
+                continue;
+            };
+            for source in BlockSource::ALL {
+                if definition.block_count(source) == 0 || definition.source_member(source) != Some(id) {
+                    continue;
+                }
+                if used.definition.is_some() {
+                    self.again = true;
+                    return true;
+                }
+                if before == 0 {
+                    used.definition = Some(definition);
+                    (used.at.subgraph, used.at.source) = (subgraph, source);
+                }
+                before = before.saturating_sub(1);
+            }
+        }
+        used.definition.is_some()
     }
 
     fn data(&mut self, _: MemberId, _: u64, bytes: &[u8]) -> Result<(), Error> {
-        self.with(|cutter, reader| cutter.feed(bytes, reader)).unwrap_or(Ok(()))
+        self.cutter.feed(bytes, &mut self.file)
     }
 
     fn end(&mut self, _: MemberId) -> Result<(), Error> {
-        self.with(|cutter, reader| cutter.finish(reader).map(drop)).unwrap_or(Ok(()))
+        self.cutter.finish(&mut self.file).map(drop)
     }
 }
 
-/// One file's reader.
+/// The reader of the file that is being read.
 struct Delivery<'x, 'm, S> {
-    walk: &'x mut BlockWalk,
-    has_dma: &'x mut bool,
+    walk: BlockWalk,
+    has_dma: bool,
     used: Deliver<'x, 'm, S>,
 }
 
@@ -105,8 +85,8 @@ impl<S: BlockSink> json::Reader for Delivery<'_, '_, S> {
     fn value(&mut self, path: &Path<'_>, kind: Kind, offset: u64) -> Result<Want, Error> {
         match path.depth() {
             0 => Ok(Want::Enter),
-            1 if path.key(0) == b"dma" && !*self.has_dma => {
-                *self.has_dma = true;
+            1 if path.key(0) == b"dma" && !self.has_dma => {
+                self.has_dma = true;
                 Ok(Want::Enter)
             }
             1 => Ok(Want::Skip),
@@ -132,21 +112,16 @@ impl<S: BlockSink> json::Reader for Delivery<'_, '_, S> {
 
 /// The use of a walk that delivers.
 struct Deliver<'x, 'm, S> {
-    place: &'x Place<'m>,
+    /// The definition that the file belongs to.
+    definition: Option<Definition<'m>>,
+    /// The file, and the block that is being read.
+    at: BlockAt,
     sink: &'x mut S,
-    ordinal: &'x mut u32,
-}
-
-impl<S: BlockSink> Deliver<'_, '_, S> {
-    fn at(&self, index: u32) -> BlockAt {
-        let Place { subgraph, source, .. } = *self.place;
-        BlockAt { subgraph, source, block: *self.ordinal, index }
-    }
 }
 
 impl<S: BlockSink> BlockUse for Deliver<'_, '_, S> {
     fn var(&self, name: &[u8]) -> Option<u32> {
-        self.place.definition.var_id(name)
+        self.definition?.var_id(name)
     }
 
     fn sources_max(&self) -> usize {
@@ -154,7 +129,7 @@ impl<S: BlockSink> BlockUse for Deliver<'_, '_, S> {
     }
 
     fn begin(&mut self, ordinal: u32) {
-        *self.ordinal = ordinal;
+        self.at.block = ordinal;
     }
 
     fn wants(&self, _: &[u8]) -> bool {
@@ -168,7 +143,8 @@ impl<S: BlockSink> BlockUse for Deliver<'_, '_, S> {
     fn has_transfers(&mut self) {}
 
     fn transfer(&mut self, index: u32, transfer: &Transfer<'_>) -> Result<(), Error> {
-        self.sink.transfer(self.at(index), transfer)
+        self.at.index = index;
+        self.sink.transfer(self.at, transfer)
     }
 
     fn fault(&mut self, _: u32, error: Error) -> Result<(), Error> {
@@ -176,8 +152,9 @@ impl<S: BlockSink> BlockUse for Deliver<'_, '_, S> {
     }
 
     fn end(&mut self, transfers: u32) -> Result<(), Error> {
-        let block = self.place.definition.block(self.place.source, *self.ordinal);
+        self.at.index = transfers;
+        let block = self.definition.and_then(|definition| definition.block(self.at.source, self.at.block));
         let block = block.ok_or_else(|| Error::internal(Stage::Manifest, "a block that was not indexed"))?;
-        self.sink.block_end(self.at(transfers), &block)
+        self.sink.block_end(self.at, &block)
     }
 }

@@ -41,7 +41,8 @@ pub(crate) trait BlockUse {
 }
 
 /// Looks a string up that may be spelt with escapes.
-pub(crate) fn unescaped<R>(text: Text<'_>, find: impl FnOnce(&[u8]) -> Option<R>) -> Option<R> {
+#[cfg_attr(small, inline(never))]
+pub(crate) fn unescaped(text: Text<'_>, find: &mut dyn FnMut(&[u8]) -> Option<u64>) -> Option<u64> {
     match text.plain() {
         Some(plain) => find(plain),
         None => {
@@ -193,5 +194,6 @@ impl BlockWalk {
 
 /// Id of the variable of that name, which may be spelt with escapes.
 fn known<U: BlockUse + ?Sized>(memo: &mut Memo, used: &U, text: Text<'_>) -> Option<u32> {
-    unescaped(text, |name| memo.find(name, |name| used.var(name)))
+    let mut find = |name: &[u8]| memo.find(name, |name| used.var(name)).map(u64::from);
+    unescaped(text, &mut find).and_then(|id| u32::try_from(id).ok())
 }

@@ -285,7 +285,7 @@ fn named_twice(tail: Tail<'_>, def: &DefRecord) -> Option<u32> {
 fn carveouts(reader: &DefReader, build: &mut Build<'_, '_>) {
     let present = reader.def.flags.get() & def_flag::CARVEOUTS != 0;
     let cayman = reader.def.arch.get() == Arch::Cayman.number();
-    if cayman && !present && !build.policy.allow_legacy {
+    if cayman && !present && !build.policy.allow_legacy() {
         build.offer(reader.rank(Section::Carveouts), fault(ManifestCode::CarveoutMissing));
     }
 }

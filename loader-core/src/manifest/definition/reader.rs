@@ -59,7 +59,7 @@ const TOP: &[Top] = &[
     row(Some(Kind::Array), Want::Enter, 0, Some(Section::Ucode)),
     row(Some(Kind::Object), Want::Enter, def_flag::EXT_ISA, Some(Section::Ucode)),
     row(Some(Kind::Array), Want::Enter, 0, None),
-    row(Some(Kind::Object), Want::Enter, 0, None),
+    row(Some(Kind::Object), Want::Enter, 0, Some(Section::Streams)),
     row(None, Want::Take, 0, None),
     row(None, Want::Take, 0, None),
     row(None, Want::Take, 0, None),

@@ -37,7 +37,10 @@ fields! {
         BackingBuf = b"backing_buf": Word(Words::Backing) => backing,
         ReferencedVarId = b"referenced_var_id": Unsigned,
         RemoteVtpbRelSgId = b"remote_vtpb_rel_sg_id": Unsigned,
+        RemoteSgId = b"remote_sg_id": Unsigned,
+        RemoteCore = b"remote_core": Unsigned,
         RemoteVarId = b"remote_var_id": Unsigned,
+        RemoteName = b"remote_name": Kept,
         List = b"list": Own,
     }
 }
@@ -112,9 +115,20 @@ impl VarDraft {
                 let rank = numbers(value, Number::U64, self.dims.as_mut_bytes());
                 self.said.put(key, Read::or_wrong(rank.map(u64::from)));
             }
+            // A name may stand in place of the id; a second name must be the same.
+            Key::RemoteVarId if value.kind() == Kind::String => self.owner_name(build, value)?,
+            Key::RemoteName => self.owner_name(build, value)?,
             _ => return self.said.take(build, key, value),
         }
         Ok(())
+    }
+
+    fn owner_name(&mut self, build: &mut Build<'_, '_>, value: Element<'_>) -> Result<(), Error> {
+        let before = self.said.get(Key::RemoteName).map(|_| build.bytes(self.said.text(Key::RemoteName)));
+        if before.is_some_and(|name| !value.as_text().is_some_and(|text| text.is(name))) {
+            self.said.spoil(Key::RemoteName);
+        }
+        self.said.take(build, Key::RemoteName, value)
     }
 
     /// The entry is complete: checks it and keeps it. `ordinal` is its position in the file.
@@ -167,7 +181,7 @@ impl VarDraft {
         if is_list(class) && !said.has(Key::List) {
             return Err(refused(7, ManifestCode::VarList, name));
         }
-        self.words(build, def, class, record)?;
+        self.words(build, def, class, name, record)?;
         self.print(name, record)?;
         self.extent(class, name, record)?;
         if class == VarClass::Pointer && !said.has(Key::ReferencedVarId) {
@@ -219,6 +233,7 @@ impl VarDraft {
         build: &Build<'_, '_>,
         def: &DefRecord,
         class: VarClass,
+        name: &[u8],
         record: &mut VarRecord,
     ) -> Result<(), Failed> {
         let said = &self.said;
@@ -232,12 +247,30 @@ impl VarDraft {
                 (number(member), 0)
             }
             VarClass::Pointer => (said.u32(Key::ReferencedVarId), 0),
-            VarClass::Remote => (said.u32(Key::RemoteVtpbRelSgId), said.u32(Key::RemoteVarId)),
+            VarClass::Remote => (self.owner(name, record)?, said.u32(Key::RemoteVarId)),
             VarClass::List | VarClass::DgeTable => (self.list_len, said.u32(Key::List)),
             _ => return Ok(()),
         };
         (record.c, record.d) = (U32::new(c), U32::new(d));
         Ok(())
+    }
+
+    /// What the keys of a `remote` variable say of its owner: the subgraph, which has three spellings that are guesses
+    /// (lowering.md §9.3, Open), and the name.
+    fn owner(&self, name: &[u8], record: &mut VarRecord) -> Result<u32, Failed> {
+        let said = &self.said;
+        if let Some(key) = said.first_bad(Key::RemoteVtpbRelSgId, Key::RemoteName) {
+            return Err(refused(14, ManifestCode::VarMalformed, name).name2(key));
+        }
+        let mut graph = None;
+        for key in [Key::RemoteVtpbRelSgId, Key::RemoteSgId, Key::RemoteCore] {
+            if said.has(key) && *graph.get_or_insert(said.u32(key)) != said.u32(key) {
+                return Err(malformed(14, key, name));
+            }
+        }
+        record.flags |= if graph.is_some() { var_flag::REMOTE_GRAPH } else { 0 };
+        record.a = U64::new(said.get(Key::RemoteName).unwrap_or(0));
+        Ok(graph.unwrap_or(0))
     }
 
     /// What a device print wants.
@@ -265,10 +298,13 @@ impl VarDraft {
         self.typed(10, Key::Pipe, name)
     }
 
-    /// The area of a `virtual` variable must be one of the known words, its extent must fit.
+    /// The area of a `virtual` variable must be one of the known words, its extent must fit. The path of a `file` is one
+    /// of the same words (R14).
     fn extent(&self, class: VarClass, name: &[u8], record: &mut VarRecord) -> Result<(), Failed> {
-        if class != VarClass::Virtual {
-            return Ok(());
+        match class {
+            VarClass::Virtual => {}
+            VarClass::File => return self.typed(13, Key::FabricPath, name),
+            _ => return Ok(()),
         }
         self.typed(13, Key::BackingVariableOff, name)?;
         self.typed(13, Key::FabricPath, name)?;
@@ -284,12 +320,11 @@ impl VarDraft {
     fn flags(&self, record: &mut VarRecord) {
         let said = &self.said;
         let flag = |key, bit: u8| if said.has(key) { bit } else { 0 };
-        let remote = said.has(Key::RemoteVtpbRelSgId) && said.has(Key::RemoteVarId);
         record.flags |= flag(Key::Size, var_flag::SIZE)
             | flag(Key::Prefix, var_flag::PRINT)
             | flag(Key::FabricPath, var_flag::FABRIC)
             | flag(Key::BackingBuf, var_flag::BACKING)
-            | if remote { var_flag::REMOTE_KEYS } else { 0 };
+            | flag(Key::RemoteVarId, var_flag::REMOTE_ID);
     }
 
     fn keep(

@@ -3,7 +3,8 @@
 use super::super::block::BlockSource;
 use super::super::block::index::{Indexer, Indexing};
 use super::super::block::walk::{BlockUse, BlockWalk};
-use super::super::build::{Build, Document, Slot, beyond, broken, fault, number};
+use super::super::build::{Build, Document, beyond, broken, fault};
+use super::super::fields::{Fields, Read, Type, fields};
 use super::super::record::{ActSetRecord, DefRecord, EngineRecord, NONE, Text, engine_flag};
 use super::super::verdict::Rank;
 use super::act_info::SETS_MAX;
@@ -11,22 +12,21 @@ use crate::arch::{Arch, Engine};
 use crate::error::{Error, ManifestCode};
 use crate::json::{Element, Kind, Path, Want};
 use crate::layout::SMALL;
-use crate::words::words;
 use zerocopy::little_endian::U32;
 
 /// Functions of an activation profile at most: the slots of the lowered record.
 const PROFILE_MAX: u32 = 25;
 
-words! {
+fields! {
     /// Keys of an engine file at the top.
-    Key {
-        Dma = b"dma",
-        Instr = b"instr",
-        ActInfo = b"act_info",
-        ActSemaphore = b"act_semaphore",
-        ActivationFunctionSets = b"activation_function_sets",
-        ProfileMetaData = b"profile_meta_data",
-        DveTables = b"dve_tables",
+    Key for EngineRecord {
+        Dma = b"dma": Type::Own,
+        Instr = b"instr": Type::Text => instr,
+        ActInfo = b"act_info": Type::Text => act_info,
+        ActSemaphore = b"act_semaphore": Type::U32 => act_semaphore,
+        ActivationFunctionSets = b"activation_function_sets": Type::Own,
+        ProfileMetaData = b"profile_meta_data": Type::Own,
+        DveTables = b"dve_tables": Type::Own,
     }
 }
 
@@ -44,9 +44,7 @@ pub(crate) struct EngineReader {
     walk: BlockWalk,
     /// The key at the top whose value is being read.
     top: Key,
-    seen: u8,
-    has_instr: bool,
-    act_semaphore: Slot<u32>,
+    said: Fields<Key>,
 }
 
 impl EngineReader {
@@ -61,18 +59,8 @@ impl EngineReader {
             indexer: Indexer::new(graph, source, Arch::from_number(record.arch.get())),
             walk: BlockWalk::new(),
             top: Key::NONE_YET,
-            seen: 0,
-            has_instr: false,
-            act_semaphore: Slot::Absent,
+            said: Fields::NONE,
         }
-    }
-
-    fn first(&mut self) -> bool {
-        // A key that is not known goes by the eighth bit, and is passed over in any case.
-        let bit = 1u8.wrapping_shl(u32::try_from(self.top.place()).unwrap_or(0));
-        let first = self.seen & bit == 0;
-        self.seen |= bit;
-        first
     }
 
     fn is(&self, engine: Engine) -> bool {
@@ -91,20 +79,29 @@ impl EngineReader {
 
     fn top(&mut self, build: &mut Build<'_, '_>, key: &[u8], kind: Kind) -> Want {
         self.top = Key::of(key);
-        if !self.first() {
+        if !self.said.is_absent(self.top) {
             return Want::Skip;
         }
         let engine = self.source != BlockSource::Definition;
         match self.top {
+            Key::Instr => return if engine { Want::Take } else { Want::Skip },
+            Key::ActInfo | Key::ActSemaphore => {
+                return if self.is(Engine::Act) { Want::Take } else { Want::Skip };
+            }
+            Key::Other => return Want::Skip,
+            _ => self.said.put(self.top, Read::Got(0)),
+        }
+        match self.top {
             Key::Dma if kind == Kind::Array => Want::Enter,
             Key::Dma => self.malformed(build, self.indexer.rank(), key),
-            Key::Instr if engine => Want::Take,
-            Key::ActInfo | Key::ActSemaphore if self.is(Engine::Act) => Want::Take,
             Key::ActivationFunctionSets if self.is(Engine::Act) => {
                 self.record.flags |= engine_flag::ACT_SETS;
                 if kind == Kind::Array { Want::Enter } else { self.malformed(build, self.tables(), key) }
             }
-            Key::ProfileMetaData if self.is(Engine::Act) && kind == Kind::Array => Want::Enter,
+            Key::ProfileMetaData if self.is(Engine::Act) => match kind {
+                Kind::Array => Want::Enter,
+                _ => self.malformed(build, self.tables(), key),
+            },
             Key::DveTables if self.is(Engine::Dve) => {
                 self.record.flags |= engine_flag::DVE;
                 match kind {
@@ -140,7 +137,7 @@ impl EngineReader {
                 self.malformed(build, rank.item(at, 0), key.as_bytes());
                 continue;
             }
-            let member = number(build.find(self.dir, name));
+            let member = build.find_number(self.dir, name);
             if member == NONE {
                 let error = build.missing(ManifestCode::EngineTable, self.dir, name).name2(b"dve");
                 build.offer(rank.item(at, 0), error);
@@ -187,15 +184,10 @@ impl Document for EngineReader {
             return self.walk.taken(&mut used, path, value);
         }
         match self.top {
-            Key::Instr => self.has_instr = build.keep_string(value, &mut self.record.instr)?,
-            Key::ActInfo => {
-                build.keep_string(value, &mut self.record.act_info)?;
-            }
-            Key::ActSemaphore => self.act_semaphore.set(value.as_u32()),
-            Key::ActivationFunctionSets => self.act_set(build, value)?,
-            _ => self.dve_tables(build, value)?,
+            Key::ActivationFunctionSets => self.act_set(build, value),
+            Key::DveTables => self.dve_tables(build, value),
+            key => self.said.take(build, key, value),
         }
-        Ok(())
     }
 
     fn leave(&mut self, build: &mut Build<'_, '_>, path: &Path<'_>, values: u32) -> Result<(), Error> {
@@ -220,14 +212,14 @@ impl Document for EngineReader {
 
     /// Puts the record back into its definition.
     fn finish(&mut self, build: &mut Build<'_, '_>) -> Result<(), Error> {
-        if self.act_semaphore.is_wrong() {
+        if self.said.is_wrong(Key::ActSemaphore) {
             self.malformed(build, self.tables(), b"act_semaphore");
         }
-        if let Some(semaphore) = self.act_semaphore.get() {
+        if self.said.has(Key::ActSemaphore) {
             self.record.flags |= engine_flag::ACT_SEMAPHORE;
-            self.record.act_semaphore = U32::new(semaphore);
         }
-        if !self.has_instr {
+        self.said.place(&mut self.record);
+        if !self.said.has(Key::Instr) {
             self.record.instr = self.record.fallback;
         } else if self.record.instr.len.get() == 0 {
             let error = build.missing(ManifestCode::BlobMissing, self.dir, Text::EMPTY);

@@ -5,7 +5,7 @@ use super::super::record::{ActInfoRecord, ActSetRecord, DefRecord, EngineRecord,
 use super::super::verdict::{Rank, Section};
 use crate::arch::Engine;
 use crate::container::Member;
-use crate::error::{Error, ManifestCode, Notes, Stage};
+use crate::error::{Error, ManifestCode, Notes, Stage, remark};
 use zerocopy::FromZeros;
 use zerocopy::little_endian::{U32, U64};
 
@@ -47,9 +47,9 @@ fn blob(
     if !named || record.instr.len.get() == 0 {
         record.flags |= engine_flag::PLACEHOLDER;
         record.instr = Text::EMPTY;
-        let note = Error::new(Stage::Manifest, ManifestCode::EnginePlaceholder);
-        let note = note.name(engine.key().as_bytes()).name2(build.bytes(def.name));
-        notes.note(build.placed(note));
+        let note = || Error::new(Stage::Manifest, ManifestCode::EnginePlaceholder);
+        let note = || note().name(engine.key().as_bytes()).name2(build.bytes(def.name));
+        remark(notes, || build.placed(note()));
         return;
     }
     match build.find(def.dir(), record.instr) {
@@ -76,34 +76,42 @@ fn act_sets(
 ) -> Result<(), Error> {
     for at in 0..record.act_sets.len() {
         let tail = build.arena.tail();
-        let mut set = *record.act_sets.get::<ActSetRecord>(tail, at).ok_or_else(|| broken("a set"))?;
-        let name = set.name.get(tail);
-        let infos = &def.act_infos;
-        let info = (0..infos.len()).find(|&at| infos.name::<ActInfoRecord>(tail, at) == name);
-        let none = ActInfoRecord::new_zeroed();
-        let info = info.and_then(|at| infos.get::<ActInfoRecord>(tail, at)).unwrap_or(&none);
-        set.bkt = member(build, def, info.bkt, name, b"_bkt.bin");
-        set.ctrl = member(build, def, info.ctrl, name, b"_ctrl.bin");
-        set.profile = member(build, def, info.profile, name, b".json");
-        if set.bkt == NONE || set.ctrl == NONE {
+        let set = record.act_sets.get::<ActSetRecord>(tail, at).ok_or_else(|| broken("a set"))?;
+        let (infos, name) = (&def.act_infos, set.name.get(tail));
+        let info = |at| infos.get::<ActInfoRecord>(tail, at).filter(|info| info.name.get(tail) == name);
+        let info = (0..infos.len()).find_map(info).copied().unwrap_or_else(ActInfoRecord::new_zeroed);
+        let files = Files { build, dir: def.dir(), set: name };
+        let bkt = files.member(info.bkt, b"_bkt.bin");
+        let ctrl = files.member(info.ctrl, b"_ctrl.bin");
+        let profile = files.member(info.profile, b".json");
+        if bkt == NONE || ctrl == NONE {
             let error = fault(ManifestCode::EngineTable).name(name).name2(b"act").element(at);
             build.offer(rank.item(at, 0), error);
         }
         let slot = record.act_sets.get_mut::<ActSetRecord>(build.arena, at);
-        *slot.ok_or_else(|| broken("a set"))? = set;
+        let slot = slot.ok_or_else(|| broken("a set"))?;
+        (slot.bkt, slot.ctrl, slot.profile) = (bkt, ctrl, profile);
     }
     Ok(())
 }
 
-/// The member that the roster names, else the one that the set's own name and `ending` make.
-#[inline(never)]
-fn member(build: &Build<'_, '_>, def: &DefRecord, named: Text, set: &[u8], ending: &[u8]) -> U32 {
-    let member = if named.len.get() > 0 {
-        build.find(def.dir(), named)
-    } else {
-        let dir = build.bytes(def.dir());
+/// Where the files of one set are.
+struct Files<'x, 'a, 'm> {
+    build: &'x Build<'a, 'm>,
+    dir: Text,
+    /// The set's name.
+    set: &'x [u8],
+}
+
+impl Files<'_, '_, '_> {
+    /// The member that the roster names, else the one that the set's own name and `ending` make.
+    #[inline(never)]
+    fn member(&self, named: Text, ending: &[u8]) -> U32 {
+        if named.len.get() > 0 {
+            return U32::new(self.build.find_number(self.dir, named));
+        }
+        let dir = self.build.bytes(self.dir);
         let slash: &[u8] = if dir.is_empty() { b"" } else { b"/" };
-        build.table.find(&[dir, slash, set, ending])
-    };
-    U32::new(number(member))
+        U32::new(number(self.build.table.find(&[dir, slash, self.set, ending])))
+    }
 }

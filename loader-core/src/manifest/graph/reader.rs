@@ -73,20 +73,19 @@ enum Taken {
 }
 
 impl GraphReader {
-    pub(crate) const fn new() -> Self {
-        Self {
-            graph: Graph::new(),
-            top: Key::NONE_YET,
-            inner: Key::NONE_YET,
-            taken: Taken::Head,
-            node: Fields::NONE,
-            outputs: [[0; 2]; 2],
-            dims: [0; TENSOR_DIMS],
-            rank: 0,
-            elements: 1,
-            shape_flags: 0,
-        }
-    }
+    /// Before the document; all zero bits.
+    pub(crate) const NEW: Self = Self {
+        graph: Graph::NEW,
+        top: Key::NONE_YET,
+        inner: Key::NONE_YET,
+        taken: Taken::Head,
+        node: Fields::NONE,
+        outputs: [[0; 2]; 2],
+        dims: [0; TENSOR_DIMS],
+        rank: 0,
+        elements: 0,
+        shape_flags: 0,
+    };
 
     fn top(&mut self, key: Key, kind: Kind) -> Want {
         self.top = key;
@@ -150,6 +149,10 @@ impl GraphReader {
         build.push(&mut self.graph.nodes, &node)
     }
 
+    const fn begin_shape(&mut self, flags: u32) {
+        (self.rank, self.elements, self.shape_flags) = (0, 1, flags);
+    }
+
     fn end_shape(&mut self, build: &mut Build<'_, '_>) -> Result<(), Error> {
         let kept = usize::try_from(self.rank).unwrap_or(usize::MAX).min(TENSOR_DIMS);
         let mut place = TailRef::NULL;
@@ -165,7 +168,6 @@ impl GraphReader {
             flags: U32::new(self.shape_flags),
             elements: U64::new(self.elements),
         };
-        (self.rank, self.elements, self.shape_flags) = (0, 1, 0);
         build.push(&mut self.graph.shapes, &shape)
     }
 
@@ -259,9 +261,12 @@ impl Document for GraphReader {
             }
             (Key::Attrs, 3) => self.graph.attr_item(self.attr(), path.index(2), kind),
             (Key::Attrs, 4) if self.inner == Key::Dltype => self.take(Taken::Dtype),
-            (Key::Attrs, 4) if kind == Kind::Array => Want::Enter,
+            (Key::Attrs, 4) if kind == Kind::Array => {
+                self.begin_shape(0);
+                Want::Enter
+            }
             (Key::Attrs, 4) => {
-                self.shape_flags |= FLAG_BAD;
+                self.begin_shape(FLAG_BAD);
                 self.take(Taken::Shape)
             }
             (Key::Attrs, 5) => self.take(Taken::Dim),

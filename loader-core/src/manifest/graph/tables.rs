@@ -1,7 +1,7 @@
 //! The graph's tables while hop 1 lasts, and the algorithm over them (manifests.md §4.4).
 
 use crate::arena::TailRef;
-use crate::error::{Error, ManifestCode, Notes, Stage};
+use crate::error::{Error, ManifestCode, Notes, Stage, remark};
 use crate::json::{Kind, Want};
 use crate::manifest::build::{Build, broken, fault};
 use crate::manifest::dtype;
@@ -9,8 +9,8 @@ use crate::manifest::graph::TENSOR_DIMS;
 use crate::manifest::record::{TensorRecord, Text};
 use crate::manifest::sort::{by_name, index};
 use crate::manifest::table::Table;
-use zerocopy::little_endian::{U16, U32, U64};
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// A part of the wrong type; an error only if it is used.
 pub(super) const FLAG_BAD: u32 = 1;
@@ -34,16 +34,6 @@ pub(super) struct Node {
 pub(super) struct Number {
     pub(super) value: U64,
     pub(super) flags: U32,
-}
-
-impl Number {
-    /// The number, which must be one.
-    fn get(&self, key: &[u8], at: u32) -> Result<u64, Error> {
-        if self.flags.get() == FLAG_BAD {
-            return Err(fault(ManifestCode::GraphMalformed).name(key).element(at));
-        }
-        Ok(self.value.get())
-    }
 }
 
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -97,29 +87,30 @@ pub(crate) struct Graph {
     attrs: [(bool, bool); 2],
 }
 
-/// Sorted inputs or outputs.
-pub(crate) struct List {
-    pub(crate) place: TailRef,
-    pub(crate) count: u32,
+/// One of the two lists of tensors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// The argument nodes.
+    Inputs,
+    /// The heads.
+    Outputs,
 }
 
 impl Graph {
-    pub(super) const fn new() -> Self {
-        Self {
-            nodes: Table::EMPTY,
-            output_names: Table::EMPTY,
-            args: Table::EMPTY,
-            heads: Table::EMPTY,
-            rows: Table::EMPTY,
-            dtypes: Table::EMPTY,
-            shapes: Table::EMPTY,
-            kelf: KelfNode { node: Text::EMPTY, kelf: Text::EMPTY, attr: Attr::Absent },
-            kelf_nodes: 0,
-            top: 0,
-            top_wrong: 0,
-            attrs: [(false, false); 2],
-        }
-    }
+    pub(super) const NEW: Self = Self {
+        nodes: Table::EMPTY,
+        output_names: Table::EMPTY,
+        args: Table::EMPTY,
+        heads: Table::EMPTY,
+        rows: Table::EMPTY,
+        dtypes: Table::EMPTY,
+        shapes: Table::EMPTY,
+        kelf: KelfNode { node: Text::EMPTY, kelf: Text::EMPTY, attr: Attr::Absent },
+        kelf_nodes: 0,
+        top: 0,
+        top_wrong: 0,
+        attrs: [(false, false); 2],
+    };
 
     /// Notes the top-level key of that number, of five; true if it was met before.
     pub(super) fn seen(&mut self, number: usize) -> bool {
@@ -181,141 +172,147 @@ impl Graph {
         Err(fault(code))
     }
 
-    /// The first entry id of a node.
-    fn entry(&self, build: &Build<'_, '_>, node: u64) -> Result<u64, Error> {
+    /// Enters the inputs or the outputs by name.
+    #[cfg_attr(small, inline(never))]
+    pub(crate) fn tensors(
+        &self,
+        build: &mut Build<'_, '_>,
+        side: Side,
+        notes: &mut impl Notes,
+        (place, count): (&mut TailRef, &mut U32),
+    ) -> Result<(), Error> {
+        let mut tensors = Table::EMPTY;
+        let (all, key): (_, &[u8]) = match side {
+            Side::Inputs => (&self.args, b"arg_nodes"),
+            Side::Outputs => (&self.heads, b"heads"),
+        };
+        for at in 0..all.len() {
+            let tail = build.arena.tail();
+            let (node, output, flags) = match side {
+                Side::Inputs => {
+                    let node = all.get::<Number>(tail, at).ok_or_else(|| broken("an argument"))?;
+                    (node.value.get(), None, node.flags)
+                }
+                Side::Outputs => {
+                    let head = all.get::<Head>(tail, at).ok_or_else(|| broken("a head"))?;
+                    (head.node.get(), Some(head.output.get()), head.flags)
+                }
+            };
+            good(flags, key, at)?;
+            let mut tensor = TensorRecord::new_zeroed();
+            self.tensor(build, (node, output), notes, &mut tensor)?;
+            build.push(&mut tensors, &tensor)?;
+        }
+        sorted(build, &tensors, place, count)
+    }
+
+    /// Output `output` of a node; an argument is the node itself, by its own name.
+    fn tensor(
+        &self,
+        build: &Build<'_, '_>,
+        (node, output): (u64, Option<u64>),
+        notes: &mut impl Notes,
+        tensor: &mut TensorRecord,
+    ) -> Result<(), Error> {
+        let tail = build.arena.tail();
         let at = u32::try_from(node).unwrap_or(u32::MAX);
-        let Some(row) = self.rows.get::<Number>(build.arena.tail(), at) else {
+        let Some(record) = self.nodes.get::<Node>(tail, at) else {
+            return Err(fault(ManifestCode::HeadNode).numbers(node, u64::from(self.nodes.len())));
+        };
+        let own = |output: &u64| *output < u64::from(record.outputs.get());
+        let named = output.filter(own).and_then(|output| {
+            let index = record.first_output.get().checked_add(u32::try_from(output).ok()?)?;
+            self.output_names.get::<Text>(tail, index)
+        });
+        if named.is_none() && record.flags.get() == FLAG_BAD {
+            return Err(fault(ManifestCode::GraphMalformed).name(b"name of a node"));
+        }
+        tensor.name = *named.unwrap_or(&record.name);
+        // The first entry id of the node.
+        let Some(row) = self.rows.get::<Number>(tail, at) else {
             let error = fault(ManifestCode::EidDtypes).numbers(node, u64::from(self.rows.len()));
             return Err(error.name(b" (row of node_row_ptr)").name2(b"a row"));
         };
-        row.get(b"node_row_ptr", at)
-    }
-
-    fn node<'a>(&self, build: &'a Build<'_, '_>, node: u64) -> Result<&'a Node, Error> {
-        let missing = || fault(ManifestCode::HeadNode).numbers(node, u64::from(self.nodes.len()));
-        let at = u32::try_from(node).ok();
-        at.and_then(|at| self.nodes.get::<Node>(build.arena.tail(), at)).ok_or_else(missing)
-    }
-
-    fn node_name(node: &Node) -> Result<Text, Error> {
-        if node.flags.get() == FLAG_BAD {
-            return Err(fault(ManifestCode::GraphMalformed).name(b"name of a node"));
+        good(row.flags, b"node_row_ptr", at)?;
+        let (first, output) = (row.value.get(), output.unwrap_or(0));
+        match first.checked_add(output) {
+            Some(eid) => self.describe(build, eid, notes, tensor),
+            // A sum above 64 bits is out of bounds as its larger part is.
+            None => Err(beyond(ManifestCode::EidDtypes, first.max(output), &self.dtypes)),
         }
-        Ok(node.name)
-    }
-
-    /// Inputs: the outputs 0 of the argument nodes.
-    pub(crate) fn inputs(&self, build: &mut Build<'_, '_>, notes: &mut impl Notes) -> Result<List, Error> {
-        let mut tensors = Table::EMPTY;
-        for at in 0..self.args.len() {
-            let node = self.args.get::<Number>(build.arena.tail(), at);
-            let node = node.ok_or_else(|| broken("an argument"))?.get(b"arg_nodes", at)?;
-            let name = Self::node_name(self.node(build, node)?)?;
-            let eid = self.entry(build, node)?;
-            let tensor = self.describe(build, name, eid, notes)?;
-            build.push(&mut tensors, &tensor)?;
-        }
-        sorted(build, &tensors)
-    }
-
-    /// Outputs: the heads.
-    pub(crate) fn outputs(&self, build: &mut Build<'_, '_>, notes: &mut impl Notes) -> Result<List, Error> {
-        let mut tensors = Table::EMPTY;
-        for at in 0..self.heads.len() {
-            let head = self.heads.get::<Head>(build.arena.tail(), at).copied();
-            let head = head.ok_or_else(|| broken("a head"))?;
-            if head.flags.get() == FLAG_BAD {
-                return Err(fault(ManifestCode::GraphMalformed).name(b"heads").element(at));
-            }
-            let (name, eid) = self.head(build, head)?;
-            let tensor = self.describe(build, name, eid, notes)?;
-            build.push(&mut tensors, &tensor)?;
-        }
-        sorted(build, &tensors)
-    }
-
-    /// Name and entry id of a head.
-    fn head(&self, build: &Build<'_, '_>, head: Head) -> Result<(Text, u64), Error> {
-        let output = head.output.get();
-        let node = self.node(build, head.node.get())?;
-        let named = || {
-            let index = node.first_output.get().checked_add(u32::try_from(output).ok()?)?;
-            self.output_names.get::<Text>(build.arena.tail(), index).copied()
-        };
-        let name = if output < u64::from(node.outputs.get()) { named() } else { None };
-        let name = match name {
-            Some(name) => name,
-            None => Self::node_name(node)?,
-        };
-        let first = self.entry(build, head.node.get())?;
-        // A sum above 64 bits is out of bounds as its larger part is.
-        let beyond = || Self::beyond(ManifestCode::EidDtypes, first.max(output), self.dtypes.len());
-        Ok((name, first.checked_add(output).ok_or_else(beyond)?))
-    }
-
-    fn beyond(code: ManifestCode, eid: u64, count: u32) -> Error {
-        fault(code).numbers(eid, u64::from(count)).name2(b"an entry id")
     }
 
     /// `describe(e)` of §4.4.
     fn describe(
         &self,
         build: &Build<'_, '_>,
-        name: Text,
         eid: u64,
         notes: &mut impl Notes,
-    ) -> Result<TensorRecord, Error> {
+        tensor: &mut TensorRecord,
+    ) -> Result<(), Error> {
         let tail = build.arena.tail();
-        let beyond = |code, count: u32| Self::beyond(code, eid, count);
-        let place = u32::try_from(eid).ok();
-        let dtype = place.and_then(|eid| self.dtypes.get::<Text>(tail, eid));
-        let dtype = dtype.ok_or_else(|| beyond(ManifestCode::EidDtypes, self.dtypes.len()))?;
-        let shape = place.and_then(|eid| self.shapes.get::<Shape>(tail, eid));
-        let shape = shape.ok_or_else(|| beyond(ManifestCode::EidShapes, self.shapes.len()))?;
-        let eid = place.ok_or_else(|| broken("an entry id"))?;
-        let rank = u64::from(shape.rank.get());
+        let at = u32::try_from(eid).unwrap_or(u32::MAX);
+        let Some(dtype) = self.dtypes.get::<Text>(tail, at) else {
+            return Err(beyond(ManifestCode::EidDtypes, eid, &self.dtypes));
+        };
+        let Some(shape) = self.shapes.get::<Shape>(tail, at) else {
+            return Err(beyond(ManifestCode::EidShapes, eid, &self.shapes));
+        };
+        let (rank, flags) = (shape.rank.get(), shape.flags.get());
         let most = u64::try_from(TENSOR_DIMS).unwrap_or(0);
-        let refused = || fault(ManifestCode::TensorRank).numbers(rank, most).element(eid);
-        if rank > most || shape.flags.get() & FLAG_BAD != 0 {
+        let refused = || fault(ManifestCode::TensorRank).numbers(rank.into(), most).element(at);
+        if u64::from(rank) > most || flags & FLAG_BAD != 0 {
             return Err(refused());
         }
         let (code, bytes) = dtype::public(dtype.get(tail)).unwrap_or_else(|| {
-            let note = Error::new(Stage::Manifest, ManifestCode::UnknownDtype).name(dtype.get(tail));
-            notes.note(build.placed(note));
+            let note = || Error::new(Stage::Manifest, ManifestCode::UnknownDtype).name(dtype.get(tail));
+            remark(notes, || build.placed(note()));
             (dtype::UNKNOWN, 1)
         });
-        let elements = Some(shape.elements.get()).filter(|_| shape.flags.get() & FLAG_OVERFLOW == 0);
-        let size = elements.and_then(|elements| elements.checked_mul(u64::from(bytes)));
-        let overflow = || fault(ManifestCode::TensorSize).name(name.get(tail)).element(eid);
-        let size = size.ok_or_else(overflow)?;
-        if shape.flags.get() & FLAG_WIDE != 0 {
+        let size = shape.elements.get().checked_mul(u64::from(bytes));
+        let Some(size) = size.filter(|_| flags & FLAG_OVERFLOW == 0) else {
+            return Err(fault(ManifestCode::TensorSize).name(tensor.name.get(tail)).element(at));
+        };
+        if flags & FLAG_WIDE != 0 {
             return Err(refused());
         }
-        Ok(TensorRecord {
-            name,
-            dtype: *dtype,
-            size: U64::new(size),
-            eid: U32::new(eid),
-            code,
-            ndim: u8::try_from(shape.rank.get()).unwrap_or(0),
-            pad: U16::ZERO,
-            shape: shape.place,
-        })
+        (tensor.dtype, tensor.size, tensor.eid) = (*dtype, U64::new(size), U32::new(at));
+        (tensor.code, tensor.shape) = (code, shape.place);
+        tensor.ndim = u8::try_from(rank).unwrap_or(0);
+        Ok(())
     }
 }
 
+/// A part of the wrong type is used.
+fn good(flags: U32, key: &[u8], at: u32) -> Result<(), Error> {
+    if flags.get() == FLAG_BAD {
+        return Err(fault(ManifestCode::GraphMalformed).name(key).element(at));
+    }
+    Ok(())
+}
+
+/// An entry id that a table does not have.
+fn beyond(code: ManifestCode, eid: u64, table: &Table) -> Error {
+    fault(code).numbers(eid, u64::from(table.len())).name2(b"an entry id")
+}
+
 /// The tensors by name; of several with one name the last stays (an ordered map's insert).
-fn sorted(build: &mut Build<'_, '_>, tensors: &Table) -> Result<List, Error> {
+fn sorted(
+    build: &mut Build<'_, '_>,
+    tensors: &Table,
+    place: &mut TailRef,
+    kept: &mut U32,
+) -> Result<(), Error> {
     let count = tensors.len();
-    let (mut order, mut place) = (TailRef::NULL, TailRef::NULL);
+    let mut order = TailRef::NULL;
     by_name::<TensorRecord>(build, tensors, &mut order)?;
     let length = usize::try_from(count).unwrap_or(usize::MAX);
-    build.room::<TensorRecord>(length, &mut place)?;
+    build.room::<TensorRecord>(length, place)?;
     let Some((slots, tail)) = build.arena.last_in_tail::<TensorRecord>(length) else {
         return Err(broken("tensors"));
     };
     let name = |at| tensors.name::<TensorRecord>(tail, at);
-    let (mut slots, mut kept) = (slots.iter_mut(), 0u32);
+    let mut slots = slots.iter_mut();
     for at in 0..count {
         let this = index(tail, order, count, at).ok_or_else(|| broken("a tensor"))?;
         let next = index(tail, order, count, at.wrapping_add(1));
@@ -325,7 +322,7 @@ fn sorted(build: &mut Build<'_, '_>, tensors: &Table) -> Result<List, Error> {
         if let (Some(slot), Some(tensor)) = (slots.next(), tensors.get::<TensorRecord>(tail, this)) {
             *slot = *tensor;
         }
-        kept = kept.wrapping_add(1);
+        kept.set(kept.get().wrapping_add(1));
     }
-    Ok(List { place, count: kept })
+    Ok(())
 }

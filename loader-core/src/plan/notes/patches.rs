@@ -1,11 +1,15 @@
 //! The instruction-position map of an engine, from the notes of its slots (staging.md §12).
 
-use super::{Work, full, get, internal, put};
+use super::{Work, internal};
 use crate::arch::Engine;
 use crate::arena::{Arena, ArenaRef};
 use crate::error::Error;
 use crate::lower::record::{PatchEntry, PatchSection, PatchType};
-use crate::plan::record::{Image, NoteKind, PatchList, SlotNote};
+use crate::plan::item::{item_mut, reserve};
+use crate::plan::record::{Image, NoteKind, PatchList};
+
+/// Notes of slots that are elsewhere than in the file, or otherwise.
+const CHANGES: [NoteKind; 3] = [NoteKind::DELETE, NoteKind::MODIFY, NoteKind::INSERT];
 
 impl Work<'_, '_, '_> {
     /// The position map of an engine: preamble, main, postamble, functions, by offset (staging.md §12.1).
@@ -13,55 +17,59 @@ impl Work<'_, '_, '_> {
     /// A list that is longer than the limit is lost, which never fails a load: positions of that engine
     /// are unknown then.
     pub(super) fn patches(&mut self, engine: Engine) -> Result<(), Error> {
-        let mut image: Image = get(self.arena, self.out.images, engine.index())?;
-        let changes =
-            |note: &SlotNote| u32::from(note.engine) == engine.number() && change_of(note).is_some();
-        let regions = [image.preamble.get(), image.postamble.get()];
-        let count = self.count(&changes)?.saturating_add(regions.iter().filter(|&&slots| slots > 0).count());
-        if count > usize::try_from(self.most_patches).unwrap_or(usize::MAX) {
-            image.positions_lost = 1.into();
-            return put(self.arena, self.out.images, engine.index(), image);
+        let image = self.image(engine.number()).ok_or_else(internal)?;
+        let (preamble, main, postamble) = (image.preamble.get(), image.main.get(), image.postamble.get());
+        let regions = u32::from(preamble > 0).saturating_add(u32::from(postamble > 0));
+        let count = self.count(&CHANGES, Some(engine))?.saturating_add(regions);
+        let mut list = PatchWriter { place: ArenaRef::NULL, filled: 0 };
+        if count <= self.most_patches {
+            reserve::<PatchEntry>(self.arena, count, &mut list.place)?;
+            list.add(self.arena, 0, (PatchType::INSERT, preamble), PatchSection::PREAMBLE)?;
+            self.changes(engine, &mut list, PatchSection::MAIN, preamble)?;
+            let end_of_main = preamble.saturating_add(main);
+            list.add(self.arena, end_of_main, (PatchType::INSERT, postamble), PatchSection::POSTAMBLE)?;
+            self.changes(engine, &mut list, PatchSection::FUNCTION, 0)?;
         }
-        let place = self.arena.alloc::<PatchEntry>(count).map_err(full)?;
-        let mut list = PatchWriter { place, filled: 0 };
-        let [preamble, postamble] = regions;
-        let end_of_main = preamble.saturating_add(image.main.get());
-        list.add(self.arena, 0, (PatchType::INSERT, preamble), PatchSection::PREAMBLE)?;
-        for (section, base) in [(PatchSection::MAIN, preamble), (PatchSection::FUNCTION, 0)] {
-            if section == PatchSection::FUNCTION {
-                let region = (PatchType::INSERT, postamble);
-                list.add(self.arena, end_of_main, region, PatchSection::POSTAMBLE)?;
-            }
-            let of_section = |note: &SlotNote| changes(note) && note.section() == section;
-            self.each(&of_section, &mut |work, note| {
-                let change = change_of(note).ok_or_else(internal)?;
-                list.add(work.arena, base.saturating_add(note.slot.get()), change, section)
-            })?;
-        }
-        let count = u32::try_from(count).unwrap_or(u32::MAX).into();
-        image.patches = PatchList { count, capacity: count, entries: place };
-        put(self.arena, self.out.images, engine.index(), image)
+        let image: &mut Image =
+            item_mut(self.arena, self.out.images, engine.number()).ok_or_else(internal)?;
+        image.positions_lost = u16::from(count > self.most_patches).into();
+        let count = list.place.len;
+        image.patches = PatchList { count, capacity: count, entries: list.place };
+        Ok(())
     }
-}
 
-/// What a note does to the position map: kind and slots.
-const fn change_of(note: &SlotNote) -> Option<(PatchType, u32)> {
-    match note.kind {
-        NoteKind::DELETE => Some((PatchType::DELETE, 1)),
-        NoteKind::MODIFY => Some((PatchType::MODIFY, 1)),
-        NoteKind::INSERT => Some((PatchType::INSERT, note.id.get())),
-        _ => None,
+    /// The changes of a section whose first slot has that number.
+    #[inline(never)]
+    fn changes(
+        &mut self,
+        engine: Engine,
+        list: &mut PatchWriter,
+        section: PatchSection,
+        base: u32,
+    ) -> Result<(), Error> {
+        self.each(&CHANGES, Some(engine), &mut |work, note| {
+            if note.section() != section {
+                return Ok(());
+            }
+            let change = match note.kind {
+                NoteKind::DELETE => (PatchType::DELETE, 1),
+                NoteKind::MODIFY => (PatchType::MODIFY, 1),
+                _ => (PatchType::INSERT, note.id.get()),
+            };
+            list.add(work.arena, base.saturating_add(note.slot.get()), change, section)
+        })
     }
 }
 
 /// Fills a list of position-map records.
 struct PatchWriter {
     place: ArenaRef,
-    filled: usize,
+    filled: u32,
 }
 
 impl PatchWriter {
     /// One record, unless it is about no slots.
+    #[inline(never)]
     fn add(
         &mut self,
         arena: &mut Arena<'_>,
@@ -72,9 +80,10 @@ impl PatchWriter {
         if slots == 0 {
             return Ok(());
         }
+        let entry: &mut PatchEntry = item_mut(arena, self.place, self.filled).ok_or_else(internal)?;
         let offset = slot.saturating_mul(64).into();
-        put(arena, self.place, self.filled, PatchEntry { offset, count: slots.into(), kind, section })?;
-        self.filled = self.filled.saturating_add(1);
+        *entry = PatchEntry { offset, count: slots.into(), kind, section };
+        self.filled = self.filled.wrapping_add(1);
         Ok(())
     }
 }

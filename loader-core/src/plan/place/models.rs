@@ -1,13 +1,13 @@
 //! The records of the loaded cores (staging.md §5.5).
 
 use super::Draft;
-use super::claim::{Claim, full};
-use crate::arch::{Arch, Engine};
+use super::claim::Claim;
+use crate::arch::Arch;
 use crate::arena::{ArenaRef, Record};
 use crate::device::Device;
 use crate::error::{Error, Stage};
-use crate::lower::record::{CarveoutType, Counted, MrType, Text};
-use crate::plan::item::{item_mut, narrow, nth};
+use crate::lower::record::{CarveoutType, Counted, MrType};
+use crate::plan::item::{item_mut, narrow, nth, reserve};
 use crate::plan::notes::function_base;
 use crate::plan::record::{DMem, FeatureMap, Image, InstrAddrs, Model, Span};
 
@@ -18,40 +18,34 @@ fn broken() -> Error {
     Error::internal(Stage::Plan, "model records")
 }
 
-/// The start of a text that may be too long for its field.
-fn text<const N: usize>(bytes: &[u8]) -> Text<N> {
-    Text::new(bytes.get(..bytes.len().min(Text::<N>::MOST)).unwrap_or(&[])).unwrap_or_default()
-}
-
-impl<'m, D: Device> Claim<'_, '_, 'm, D> {
+impl<D: Device> Claim<'_, '_, '_, D> {
     /// One record per core.
     #[inline(never)]
-    pub(super) fn models(&mut self) -> Result<ArenaRef, Error> {
-        let place = self.arena.alloc::<Model>(self.drafts.len()).map_err(full)?;
-        for index in 0..self.drafts.len() {
-            let draft = self.draft(index)?;
-            let own = nth::<Model>(place, narrow(index)).ok_or_else(broken)?;
-            self.model(&draft, index, own)?;
+    pub(super) fn models(&mut self, place: &mut ArenaRef) -> Result<(), Error> {
+        reserve::<Model>(self.arena, narrow(self.drafts.len()), place)?;
+        for (index, draft) in (0..).zip(self.drafts) {
+            self.model(draft, index, nth::<Model>(*place, index).ok_or_else(broken)?)?;
         }
-        Ok(place)
+        Ok(())
     }
 
     /// Writes the record of a core where it lies: it is too large for a stack.
-    #[inline(never)]
-    fn model(&mut self, draft: &Draft<'m>, index: usize, place: ArenaRef) -> Result<(), Error> {
-        let (inputs, outputs) = (self.features(draft, MrType::INPUT)?, self.features(draft, MrType::OUTPUT)?);
+    fn model(&mut self, draft: &Draft<'_>, index: u32, place: ArenaRef) -> Result<(), Error> {
+        let (mut inputs, mut outputs) = (Counted::default(), Counted::default());
+        self.features(draft, MrType::INPUT, &mut inputs)?;
+        self.features(draft, MrType::OUTPUT, &mut outputs)?;
         self.programs_of(draft, place)?;
         let (request, pages) = (self.request, self.scratch.pages);
-        let model = self.record::<Model>(place)?;
-        model.name = text(request.name);
+        let model = self.record::<Model>(place).ok_or_else(broken)?;
+        model.name.set(request.name);
         model.blocks = draft.rings.blocks;
         model.h_model = request.h_model.into();
         model.params = request.params;
-        model.allocator = draft.blocks;
+        model.allocator = draft.blocks.get();
         model.refs = 1.into();
         (model.inputs, model.outputs) = (inputs, outputs);
         model.target = draft.arch.into();
-        (model.variables, model.io_names) = (draft.vars, draft.kbin.mem_array());
+        (model.variables, model.io_names) = (draft.vars.get(), draft.kbin.mem_array());
         model.rings = draft.rings.rings;
         model.images = draft.programs.images;
         model.binds = draft.programs.binds;
@@ -67,46 +61,51 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
     }
 
     /// A record of the plan, to write.
-    fn record<T: Record>(&mut self, place: ArenaRef) -> Result<&mut T, Error> {
-        item_mut::<T>(self.arena, place, 0).ok_or_else(broken)
+    fn record<T: Record>(&mut self, place: ArenaRef) -> Option<&mut T> {
+        item_mut::<T>(self.arena, place, 0)
     }
 
     /// Inputs or outputs for binding by name, by variable id.
     #[inline(never)]
-    fn features(&mut self, draft: &Draft<'m>, class: MrType) -> Result<Counted, Error> {
-        let of_class = |var: &&crate::lower::record::MemRef| var.mr_type == class;
-        let count = draft.kbin.mem_refs().iter().filter(of_class).count();
-        let items = self.arena.alloc::<FeatureMap>(count).map_err(full)?;
-        let slots = self.arena.slice_mut::<FeatureMap>(items).ok_or_else(broken)?;
-        for (slot, var) in slots.iter_mut().zip(draft.kbin.mem_refs().iter().filter(of_class)) {
-            slot.name = text(draft.kbin.name(var));
-            slot.min_size = var.size;
-            slot.var_id = var.var_id;
+    fn features(&mut self, draft: &Draft<'_>, class: MrType, out: &mut Counted) -> Result<(), Error> {
+        let vars = draft.kbin.mem_refs();
+        let of_class = vars.iter().filter(|var| var.mr_type == class).count();
+        reserve::<FeatureMap>(self.arena, narrow(of_class), &mut out.items)?;
+        out.count = u64::from(out.items.count()).into();
+        let mut at = 0u32;
+        for var in vars {
+            if var.mr_type == class {
+                let slot = item_mut::<FeatureMap>(self.arena, out.items, at).ok_or_else(broken)?;
+                slot.name.set(draft.kbin.name(var));
+                (slot.min_size, slot.var_id) = (var.size, var.var_id);
+                at = at.wrapping_add(1);
+            }
         }
-        Ok(Counted { items, count: u64::from(items.count()).into() })
+        Ok(())
     }
 
     /// Addresses of the images and the core's sums, for the model at `place`.
     #[inline(never)]
-    fn programs_of(&mut self, draft: &Draft<'m>, place: ArenaRef) -> Result<(), Error> {
+    fn programs_of(&mut self, draft: &Draft<'_>, place: ArenaRef) -> Result<(), Error> {
         let (mut cells, mut tables, mut semaphore) = (0u64, 0u32, 0u32);
         let mut ucode = ArenaRef::NULL;
-        for at in 0..draft.blocks.count() {
-            let at_block = nth::<DMem>(draft.blocks, at).ok_or_else(broken)?;
-            match self.record::<DMem>(at_block)?.what.get() {
-                DMem::POINTER => cells = cells.saturating_add(1),
-                DMem::ACT_TABLE | DMem::DVE_TABLE => tables = tables.saturating_add(1),
-                DMem::SEMAPHORE => semaphore = at.saturating_add(1),
+        let blocks = draft.blocks.get();
+        for at in 0..blocks.count() {
+            let at_block = nth::<DMem>(blocks, at).ok_or_else(broken)?;
+            match self.record::<DMem>(at_block).ok_or_else(broken)?.what.get() {
+                DMem::POINTER => cells = cells.wrapping_add(1),
+                DMem::ACT_TABLE | DMem::DVE_TABLE => tables = tables.wrapping_add(1),
+                DMem::SEMAPHORE => semaphore = at.wrapping_add(1),
                 DMem::UCODE | DMem::SHARED_UCODE if ucode.count() == 0 => ucode = at_block,
                 // They lie one after the other.
-                DMem::UCODE => ucode.len = ucode.count().saturating_add(1).into(),
+                DMem::UCODE => ucode.len = ucode.count().wrapping_add(1).into(),
                 DMem::IMAGE => self.image(draft, place, at, at_block)?,
                 _ => {}
             }
         }
         let variables = draft.programs.patched.saturating_add(cells).saturating_add(draft.rings.placed);
         let approximate = draft.rings.approximate.saturating_add(draft.programs.approximate);
-        let model = self.record::<Model>(place)?;
+        let model = self.record::<Model>(place).ok_or_else(broken)?;
         model.ucode = ucode;
         model.tally.core = u32::from(draft.core.0).into();
         model.tally.semaphore_word = semaphore.into();
@@ -117,24 +116,25 @@ impl<'m, D: Device> Claim<'_, '_, 'm, D> {
 
     /// Ranges of one engine's image, whose block is number `at` of the core's.
     #[inline(never)]
-    fn image(&mut self, draft: &Draft<'m>, place: ArenaRef, at: u32, block: ArenaRef) -> Result<(), Error> {
-        let record = self.record::<DMem>(block)?;
+    fn image(&mut self, draft: &Draft<'_>, place: ArenaRef, at: u32, block: ArenaRef) -> Result<(), Error> {
+        let record = self.record::<DMem>(block).ok_or_else(broken)?;
         let (number, size) = (record.index.get(), record.size);
-        let engine = Engine::from_number(number).ok_or_else(broken)?.index();
-        let image = nth::<Image>(draft.programs.images, number).ok_or_else(broken)?;
-        let image = self.record::<Image>(image)?;
+        let engine = usize::try_from(number).unwrap_or(usize::MAX);
+        let images = draft.programs.images;
+        let image = item_mut::<Image>(self.arena, images, number).ok_or_else(broken)?;
         image.block = at.into();
         let bytes = |slots: u32| u64::from(slots).saturating_mul(64).into();
         let (patches, preamble, main) = (image.patches, bytes(image.preamble.get()), bytes(image.main.get()));
         let functions = Span { off: bytes(function_base(image)), size: bytes(image.function.get()) };
-        let addrs = self.arena.alloc::<InstrAddrs>(1).map_err(full)?;
-        *self.record::<InstrAddrs>(addrs)? = InstrAddrs {
+        let mut addrs = ArenaRef::NULL;
+        reserve::<InstrAddrs>(self.arena, 1, &mut addrs)?;
+        *self.record::<InstrAddrs>(addrs).ok_or_else(broken)? = InstrAddrs {
             block,
             first: Span { off: 0.into(), size },
             model_switch: Span { off: 0.into(), size: preamble },
             main: Span { off: preamble, size: main },
         };
-        let model = self.record::<Model>(place)?;
+        let model = self.record::<Model>(place).ok_or_else(broken)?;
         if let Some(slot) = model.addrs.get_mut(engine) {
             *slot = addrs;
         }

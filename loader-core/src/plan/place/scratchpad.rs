@@ -1,6 +1,6 @@
 //! Where the scratchpads of a load lie (staging.md §8.4).
 
-use super::{Drafts, Request, fault};
+use super::{Draft, Request, fault};
 use crate::device::{CoreId, Device};
 use crate::error::{Error, LowerCode, StageCode};
 use crate::lower::record::{Extra, MemRef};
@@ -28,15 +28,13 @@ pub(super) fn sharing_core<D: Device>(device: &D, request: &Request<'_>) -> Resu
 ///
 /// # Errors
 /// As [`layout`]; the place of a scratchpad with too many pages is the variable that reaches furthest.
-pub(super) fn lay_out(drafts: &Drafts<'_>, paging: &Paging) -> Result<Layout, Error> {
+pub(super) fn lay_out(drafts: &[Draft<'_>], paging: &Paging) -> Result<Layout, Error> {
     let sizes = sizes(drafts);
     let laid = layout(sizes.get(..drafts.len()).unwrap_or(&[]), paging, SAME_CORE);
-    laid.map_err(|error| {
-        if error.code() == LowerCode::ScratchpadPages.into() { furthest(drafts, error) } else { error }
-    })
+    laid.map_err(|error| if error.is(LowerCode::ScratchpadPages) { furthest(drafts, error) } else { error })
 }
 
-fn sizes(drafts: &Drafts<'_>) -> [Sizes; GROUP_MOST] {
+fn sizes(drafts: &[Draft<'_>]) -> [Sizes; GROUP_MOST] {
     let mut sizes = [Sizes::default(); GROUP_MOST];
     for (slot, draft) in sizes.iter_mut().zip(drafts) {
         let (local, shared) = draft.kbin.scratchpad();
@@ -46,7 +44,7 @@ fn sizes(drafts: &Drafts<'_>) -> [Sizes; GROUP_MOST] {
 }
 
 /// The error with the virtual variable whose end lies highest in its own subgraph's scratchpad.
-fn furthest(drafts: &Drafts<'_>, error: Error) -> Error {
+fn furthest(drafts: &[Draft<'_>], error: Error) -> Error {
     let mut most = 0;
     let mut found = error;
     for (index, draft) in (0u8..).zip(drafts) {

@@ -19,14 +19,16 @@
 //! | `db`, `dc` | one slot, a load | the real opcode; where the destination lies |
 //! | `dd` | word `10b5`, a displacement to be fixed up | where the displacement lies, and what it counts from |
 
-use super::slot::{Slot, branch, byte, bytes, displacement, name, put, stand_in, trimmed, word};
-use super::stream::Run;
+use super::slot::{Slot, branch, byte, displacement, long, name, put, stand_in, trimmed, word};
+use super::stream::{Run, more};
 use super::{Goal, Places, Sink};
 use crate::arch::Arch;
 use crate::error::{Error, StageCode};
 use crate::manifest::dtype;
 use crate::plan::record::{NoteKind, Why};
+use crate::plan::rings::each_instance;
 use crate::plan::vars::is_state_buffer;
+use zerocopy::little_endian::U64;
 
 /// Where a label keeps its id (Open; all labels of real files are zero here).
 const LABEL_ID: usize = 12;
@@ -34,8 +36,6 @@ const LABEL_ID: usize = 12;
 const BRANCH_LABEL: usize = 48;
 /// Flag of a trigger whose count of descriptors is in the instruction (staging.md §11.3, Confirmed).
 const RAW_COUNT: usize = 44;
-/// Bit of a trigger's note for that flag.
-const RAW_BIT: u64 = 1 << 56;
 /// Reduce operations that a collective may use (staging.md §11.3, Confirmed).
 const REDUCE_MASK: u32 = 0x350;
 /// Where a collective keeps its element type and the number of elements (staging.md §11.3, Confirmed).
@@ -127,7 +127,7 @@ impl Becomes {
 
 impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     /// One source slot without an extension.
-    pub(super) fn single(&mut self, slot: &Slot) -> Result<(), Error> {
+    pub(super) fn single(&mut self, slot: &mut Slot) -> Result<(), Error> {
         let [opcode, ..] = *slot;
         match Becomes::of(opcode) {
             Becomes::LabelBranch => self.label_branch(slot)?,
@@ -143,10 +143,16 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
             Becomes::Request => self.request(slot)?,
             Becomes::HalfPair => {
                 let missing = self.fault(StageCode::ExtensionMissing);
-                return Err(missing.numbers(u64::from(self.stream.counts.source), u64::from(opcode)));
+                return Err(missing.numbers(u64::from(self.stream.counts.source.get()), u64::from(opcode)));
             }
-            Becomes::Exit if byte(slot, 12) == 1 => self.fixed_up(slot, Goal::Exit)?,
-            Becomes::StandIn => self.approximate(stand_in(slot), opcode)?,
+            Becomes::Exit if byte(slot, 12) == 1 => {
+                let distance = self.distance(Goal::Exit)?;
+                self.fixed_up(slot, distance)?;
+            }
+            Becomes::StandIn => {
+                stand_in(slot);
+                self.approximate(slot, opcode)?;
+            }
             // Not on the oldest architecture, and on the first core only (staging.md §11.3, X18).
             Becomes::Gated if self.code.arch == Arch::Sunda || self.code.core != 0 => {
                 self.opaque(slot, Why::GATED)?;
@@ -154,18 +160,19 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
             Becomes::Gated => self.renamed(slot, 0x81)?,
             Becomes::Renamed => self.renamed(slot, 0xB5)?,
             Becomes::Opaque | Becomes::Exit => self.opaque(slot, Why::OPCODE)?,
-            Becomes::Itself => self.emit(*slot)?,
+            Becomes::Itself => self.emit(slot)?,
         }
         self.consume(1);
         Ok(())
     }
 
     /// An instruction and its extension (R4).
-    pub(super) fn pair(&mut self, head: &Slot, extension: &Slot) -> Result<(), Error> {
+    pub(super) fn pair(&mut self, head: &mut Slot, extension: &Slot) -> Result<(), Error> {
         let [opcode, ..] = *head;
         if opcode == 0xD9 {
             self.check_priority(extension)?;
-            self.approximate(stand_in(head), opcode)?;
+            stand_in(head);
+            self.approximate(head, opcode)?;
             return self.drop_extension(extension);
         }
         self.extended_request(head, extension)
@@ -194,7 +201,7 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
 
     /// A slot, or two, that stay as they are (R6); `value` says more about why, or what was found in it.
     pub(super) fn note_opaque(&mut self, opcode: u8, slots: u8, why: Why, value: u64) -> Result<(), Error> {
-        self.stream.counts.opaque = self.stream.counts.opaque.saturating_add(1);
+        more(&mut self.stream.counts.opaque, 1);
         self.tell_more(NoteKind::OPAQUE, opcode, slots, why.get(), value)
     }
 
@@ -207,52 +214,53 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     /// `c1`: opaque, but its queue is found and its block noted.
     fn trigger(&mut self, slot: &Slot) -> Result<(), Error> {
         let queue = self.queue_slot(slot)?;
-        let value = trigger_value(queue, word(slot, 48), word(slot, RAW_COUNT) != 0);
+        let value = Trigger::value(word(slot, 48), queue, word(slot, RAW_COUNT) != 0);
         self.note_opaque(0xC1, 1, Why::OPCODE, value)?;
         self.keep(slot)
     }
 
     /// Queue slot and, above it, the kbin's ring instance plus 1 if the name is an instance's.
     fn queue_slot(&self, slot: &Slot) -> Result<(u8, u16), Error> {
-        let name = name(slot);
-        let name = trimmed(&name);
+        let name = trimmed(name(slot));
         let small = |index: usize| u16::try_from(index).unwrap_or(u16::MAX);
-        let mut set = None;
-        for queue in self.code.kbin.queues() {
-            let number = u8::try_from(queue.slot).unwrap_or(u8::MAX);
-            let (own, several) = (queue.name() == name, queue.instances().nth(1).is_some());
-            match queue.instances().find(|instance| instance.name() == name) {
+        let (mut set, mut of_instance) = (None, None);
+        each_instance(self.code.kbin, &mut |queue, instance| {
+            if of_instance.is_none() {
+                let number = u8::try_from(queue.slot).unwrap_or(u8::MAX);
+                let own = queue.name() == name;
+                let alone = queue.record.ring_instance_count.get() < 2;
                 // An instance that is named so counts before a set of that name (staging.md §11.7).
-                Some(instance) if several || !own => {
-                    return Ok((number, small(instance.index).saturating_add(1)));
+                if instance.name() == name && !(own && alone) {
+                    of_instance = Some((number, small(instance.index).saturating_add(1)));
+                } else if own {
+                    set = Some((number, 0));
                 }
-                _ if own => set = Some((number, 0)),
-                _ => {}
             }
-        }
-        set.ok_or_else(|| self.fault(StageCode::UnknownQueue).name2(name))
+            Ok(())
+        })?;
+        of_instance.or(set).ok_or_else(|| self.fault(StageCode::UnknownQueue).name2(name))
     }
 
     /// Emits a slot that stands for something not encoded in full.
-    fn approximate(&mut self, slot: Slot, opcode: u8) -> Result<(), Error> {
+    fn approximate(&mut self, slot: &mut Slot, opcode: u8) -> Result<(), Error> {
         self.note_approximate(opcode)?;
         self.emit(slot)
     }
 
     fn note_approximate(&mut self, opcode: u8) -> Result<(), Error> {
-        self.stream.counts.approximate = self.stream.counts.approximate.saturating_add(1);
+        more(&mut self.stream.counts.approximate, 1);
         self.tell(NoteKind::APPROXIMATE, opcode)
     }
 
     /// The real opcode is known, the meaning of its other bytes is not.
-    fn renamed(&mut self, slot: &Slot, opcode: u8) -> Result<(), Error> {
-        let mut real = *slot;
-        put(&mut real, 0, &[opcode]);
-        self.approximate(real, byte(slot, 0))
+    fn renamed(&mut self, slot: &mut Slot, real: u8) -> Result<(), Error> {
+        let opcode = byte(slot, 0);
+        put(slot, 0, [real]);
+        self.approximate(slot, opcode)
     }
 
     /// `c8`: one slot; both variables are found, hold what is transferred, and are noted.
-    fn collective(&mut self, slot: &Slot) -> Result<(), Error> {
+    fn collective(&mut self, slot: &mut Slot) -> Result<(), Error> {
         let reduces = 1u32.checked_shl(u32::from(byte(slot, 12))).is_some_and(|bit| bit & REDUCE_MASK != 0);
         if !reduces {
             return Err(self.form(b"reduce op"));
@@ -263,11 +271,11 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
         if self.code.kbin.num_streams() > 1 {
             return Err(self.form(b"several streams"));
         }
-        let elements = u64::from_le_bytes(bytes(slot, ELEMENTS));
+        let elements = long(slot, ELEMENTS);
         let element = elements.min(1).saturating_mul(element_bytes(byte(slot, ELEMENT_TYPE)));
         let (mut short, mut fits) = (None, false);
         for (operand, (id, off)) in (0u8..).zip([(16, 48), (20, 56)]) {
-            let (var, off) = (word(slot, id), u64::from_le_bytes(bytes(slot, off)));
+            let (var, off) = (word(slot, id), long(slot, off));
             let on_chip = self.code.kbin.mem_ref(var).is_some_and(is_state_buffer);
             if on_chip && off & OUTSIDE_PARTITIONS != 0 {
                 return Err(self.form(b"off-chip offset"));
@@ -283,7 +291,8 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
         if let Some(short) = short.filter(|_| !fits) {
             return Err(short);
         }
-        self.approximate(stand_in(slot), 0xC8)
+        stand_in(slot);
+        self.approximate(slot, 0xC8)
     }
 
     /// `cc`: no device slot.
@@ -296,49 +305,47 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     fn begin(&mut self, slot: &Slot) -> Result<(), Error> {
         self.enter_function();
         let note = self.note(NoteKind::FUNCTION, 0xD1);
-        self.sink.named_note(note, &name(slot))?;
+        self.sink.named_note(note, name(slot))?;
         self.tell(NoteKind::DELETE, 0xD1)
     }
 
     /// `d3`: the call's frame, which is not known, and a relative branch to the function.
-    fn call(&mut self, slot: &Slot) -> Result<(), Error> {
-        let name = name(slot);
+    fn call(&mut self, slot: &mut Slot) -> Result<(), Error> {
         self.note_approximate(0xD3)?;
         self.frame()?;
         let note = self.note(NoteKind::CALL, 0xD3);
-        self.sink.named_note(note, &name)?;
-        self.fixed_up(slot, Goal::Function(trimmed(&name)))
+        self.sink.named_note(note, name(slot))?;
+        let distance = self.distance(Goal::Function(trimmed(name(slot))))?;
+        self.fixed_up(slot, distance)
     }
 
     /// The slots before a call's branch: blank, as many as the policy says.
     fn frame(&mut self) -> Result<(), Error> {
-        let slots = self.code.call_frame_slots;
+        let slots = self.code.policy.call_frame_slots();
         if slots == 0 {
             return Ok(());
         }
         self.tell_more(NoteKind::INSERT, 0xD3, 0, slots, 0)?;
-        (0..slots).try_for_each(|_| self.emit([0; 64]))
+        (0..slots).try_for_each(|_| self.emit(&mut [0; 64]))
     }
 
     /// `a9`: the displacement field names a label until it is resolved.
-    fn label_branch(&mut self, slot: &Slot) -> Result<(), Error> {
+    fn label_branch(&mut self, slot: &mut Slot) -> Result<(), Error> {
         // The field has 64 bits, an id 32: what does not fit names no label.
-        let label = u32::try_from(u64::from_le_bytes(bytes(slot, BRANCH_LABEL)));
+        let label = u32::try_from(long(slot, BRANCH_LABEL));
         let unknown = |_| self.fault(StageCode::UnknownTarget).name2(b"label");
         let label = label.map_err(unknown)?;
         self.tell_more(NoteKind::BRANCH, 0xA9, 0, label, 0)?;
         let distance = self.distance(Goal::Label(label))?;
-        let mut real = *slot;
-        put(&mut real, BRANCH_LABEL, &distance.to_le_bytes());
-        self.emit(real)
+        put(slot, BRANCH_LABEL, distance.to_le_bytes());
+        self.emit(slot)
     }
 
     /// A slot that becomes a relative branch, one for one.
-    fn fixed_up(&mut self, slot: &Slot, goal: Goal<'_>) -> Result<(), Error> {
-        let [opcode, ..] = *slot;
-        let distance = self.distance(goal)?;
-        self.tell(NoteKind::MODIFY, opcode)?;
-        self.emit(branch(slot, distance))
+    fn fixed_up(&mut self, slot: &mut Slot, distance: u64) -> Result<(), Error> {
+        self.tell(NoteKind::MODIFY, byte(slot, 0))?;
+        branch(slot, distance);
+        self.emit(slot)
     }
 
     fn distance(&self, goal: Goal<'_>) -> Result<u64, Error> {
@@ -346,7 +353,7 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
         let target = self.places.goal(goal).ok_or_else(|| self.fault(StageCode::UnknownTarget))?;
         let far = || {
             let bytes = u64::from(target.abs_diff(here)).saturating_mul(64);
-            self.fault(StageCode::BranchTooFar).numbers(u64::from(self.stream.counts.source), bytes)
+            self.fault(StageCode::BranchTooFar).numbers(u64::from(self.stream.counts.source.get()), bytes)
         };
         displacement(here, target).ok_or_else(far)
     }
@@ -357,14 +364,34 @@ fn element_bytes(code: u8) -> u64 {
     dtype::public_bytes(code).map_or(1, u64::from)
 }
 
-/// What a trigger's note keeps: block id, queue slot plus 1, instance plus 1, and whether it states its count itself.
-fn trigger_value((queue, instance): (u8, u16), block: u32, raw: bool) -> u64 {
-    let queue = u64::from(queue).saturating_add(1).wrapping_shl(32);
-    let raw = if raw { RAW_BIT } else { 0 };
-    u64::from(block) | queue | u64::from(instance).wrapping_shl(40) | raw
+/// What a trigger names, as its note keeps it.
+pub(in crate::plan) struct Trigger {
+    /// Id of its block.
+    pub(in crate::plan) block: u32,
+    /// Slot of its queue.
+    pub(in crate::plan) queue: u16,
+    /// The kbin's ring instance, if the name is an instance's.
+    pub(in crate::plan) instance: Option<u16>,
+    /// It states its count itself, and needs no block (staging.md §11.7).
+    pub(in crate::plan) states_count: bool,
 }
 
-/// True if a trigger's note is of one that states its count itself and needs no block (staging.md §11.7).
-pub(in crate::plan) const fn states_count(value: u64) -> bool {
-    value & RAW_BIT != 0
+impl Trigger {
+    /// In a note's value: the block, the queue plus 1, the instance plus 1, the flag.
+    fn value(block: u32, (queue, instance): (u8, u16), states_count: bool) -> u64 {
+        let [a, b, c, d] = block.to_le_bytes();
+        let [low, high] = instance.to_le_bytes();
+        u64::from_le_bytes([a, b, c, d, queue.saturating_add(1), low, high, u8::from(states_count)])
+    }
+
+    /// From a note's value; `None` if the slot triggers nothing.
+    pub(in crate::plan) fn of(value: U64) -> Option<Self> {
+        let [a, b, c, d, queue, low, high, states_count] = value.get().to_le_bytes();
+        Some(Self {
+            block: u32::from_le_bytes([a, b, c, d]),
+            queue: u16::from(queue.checked_sub(1)?),
+            instance: u16::from_le_bytes([low, high]).checked_sub(1),
+            states_count: states_count != 0,
+        })
+    }
 }

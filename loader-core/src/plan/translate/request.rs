@@ -1,7 +1,7 @@
 //! Descriptor-generation requests, `d4` with or without an extension (real-files.md §5; R2 to R4, R38).
 
 use super::slot::{Slot, byte, bytes, put};
-use super::stream::Run;
+use super::stream::{Run, more};
 use super::{Places, Sink};
 use crate::error::{Error, StageCode};
 use crate::plan::operand::{Operand, PLACES as OPERANDS, absolute};
@@ -13,7 +13,7 @@ const KIND: usize = 15;
 
 impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     /// `d4` alone: one real slot with both operands patched (R2, R8), or opaque (R3).
-    pub(super) fn request(&mut self, slot: &Slot) -> Result<(), Error> {
+    pub(super) fn request(&mut self, slot: &mut Slot) -> Result<(), Error> {
         let operands = self.operands(slot);
         let (why, value) = match (undecided(operands), byte(slot, KIND)) {
             (Some(Why::OPERAND), _) => (Why::OPERAND, unknown_marker(operands)),
@@ -21,27 +21,27 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
             (None, 0) => return self.lowered(slot, 0xB8),
             (None, 1..=3) => {
                 let missing = self.fault(StageCode::ExtensionMissing);
-                return Err(missing.numbers(u64::from(self.stream.counts.source), 0xD4));
+                return Err(missing.numbers(u64::from(self.stream.counts.source.get()), 0xD4));
             }
             (None, _) => (Why::KIND, 0),
         };
-        self.note_operands(slot)?;
+        self.resolve(slot, false)?;
         self.note_opaque(0xD4, 1, why, value)?;
         self.keep(slot)
     }
 
     /// `d4` with its extension: kept as it is, unless the policy lowers it (R38).
-    pub(super) fn extended_request(&mut self, head: &Slot, extension: &Slot) -> Result<(), Error> {
+    pub(super) fn extended_request(&mut self, head: &mut Slot, extension: &Slot) -> Result<(), Error> {
         let operands = self.operands(head);
         let why = undecided(operands);
         if why.is_none()
-            && self.code.lower_dge_kinds
+            && self.code.policy.lower_dge_kinds()
             && let Some(real) = dge_opcode(byte(head, KIND)).filter(|&real| real != 0xB8)
         {
             self.lowered(head, real)?;
             return self.drop_extension(extension);
         }
-        self.note_operands(head)?;
+        self.resolve(head, false)?;
         self.note_opaque(0xD4, 2, why.unwrap_or(Why::EXTENDED), unknown_marker(operands))?;
         self.keep(head)?;
         self.keep(extension)?;
@@ -53,42 +53,40 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     fn operands(&mut self, slot: &Slot) -> [Operand; 2] {
         let operands = OPERANDS.map(|at| operand(slot, at));
         let indirect = operands.into_iter().any(Operand::is_indirect);
-        let count = &mut self.stream.counts.register_indirect;
-        *count = count.saturating_add(u32::from(indirect));
+        more(&mut self.stream.counts.register_indirect, u32::from(indirect));
         operands
     }
 
     /// The slot with that opcode, and addresses for the operands that name variables.
+    fn lowered(&mut self, slot: &mut Slot, opcode: u8) -> Result<(), Error> {
+        put(slot, 0, [opcode]);
+        self.resolve(slot, true)?;
+        self.emit(slot)
+    }
+
+    /// Finds the variables that operands name. Those of a request that is lowered become addresses, those of one that is
+    /// kept are noted.
     #[inline(never)]
-    fn lowered(&mut self, slot: &Slot, opcode: u8) -> Result<(), Error> {
-        let mut real = *slot;
-        put(&mut real, 0, &[opcode]);
+    fn resolve(&mut self, slot: &mut Slot, lower: bool) -> Result<(), Error> {
         for (index, at) in (0u8..).zip(OPERANDS) {
             let Some((var, off)) = self.named(operand(slot, at))? else { continue };
-            match self.access(var, off, 1)? {
+            let access = self.access(var, off, 1)?;
+            let kind = match access {
+                _ if !lower => NoteKind::RESOLVED,
                 Access::Bound(template) => {
-                    put(&mut real, at, &template.to_le_bytes());
-                    self.stream.counts.bound = self.stream.counts.bound.saturating_add(1);
-                    self.tell_more(NoteKind::BIND, 0xD4, index, var, off)?;
+                    put(slot, at, template.to_le_bytes());
+                    more(&mut self.stream.counts.bound, 1);
+                    NoteKind::BIND
                 }
                 Access::Placed { var, off } => {
                     let address = self.places.address(var, off)?;
                     let wide = || self.fault(StageCode::AddressTooWide).numbers(address, 0);
-                    put(&mut real, at, &absolute(address).ok_or_else(wide)?);
-                    self.stream.counts.patched = self.stream.counts.patched.saturating_add(1);
+                    put(slot, at, absolute(address).ok_or_else(wide)?);
+                    more(&mut self.stream.counts.patched, 1);
+                    continue;
                 }
-            }
-        }
-        self.emit(real)
-    }
-
-    /// Operands of a request that is kept as it is: what can be resolved must exist, and is noted.
-    #[inline(never)]
-    fn note_operands(&mut self, slot: &Slot) -> Result<(), Error> {
-        for (index, at) in (0u8..).zip(OPERANDS) {
-            let Some((var, off)) = self.named(operand(slot, at))? else { continue };
-            self.access(var, off, 1)?;
-            self.tell_more(NoteKind::RESOLVED, 0xD4, index, var, off)?;
+            };
+            self.tell_more(kind, 0xD4, index, var, off)?;
         }
         Ok(())
     }
@@ -114,7 +112,7 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
         let table = self.code.table.unwrap_or(&[]);
         let found = usize::try_from(index).ok().and_then(|index| table.get(index));
         found.map(|var| var.get()).ok_or_else(|| {
-            let source = u64::from(self.stream.counts.source);
+            let source = u64::from(self.stream.counts.source.get());
             let entries = u64::try_from(table.len()).unwrap_or(u64::MAX);
             self.fault(StageCode::TableIndex).numbers(source, u64::from(index)).third(entries)
         })
@@ -124,7 +122,7 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     #[inline(never)]
     pub(super) fn access(&self, var: u32, off: u64, len: u64) -> Result<Access, Error> {
         access(self.code.kbin, var, off, len).map_err(|error| {
-            let located = self.code.located(error, self.stream.counts.source);
+            let located = self.code.located(error, self.stream.counts.source.get());
             located.name2(self.code.engine.key().as_bytes())
         })
     }

@@ -1,5 +1,7 @@
 //! One 64-byte instruction slot, and the words the runtime builds itself (staging.md §11.1, §11.4).
 
+use crate::plan::record::FUNCTION_NAME;
+
 /// A slot.
 pub type Slot = [u8; 64];
 
@@ -14,18 +16,22 @@ const INT32: u8 = 8;
 /// Target mode "relative" in a branch's descriptor.
 const RELATIVE: u8 = 3;
 
-/// `N` bytes of a slot from `at`; zeros beyond its end.
+/// `N` bytes of a slot from `at`; zeros where it has no so many.
+#[inline(always)]
 pub(super) fn bytes<const N: usize>(slot: &Slot, at: usize) -> [u8; N] {
-    let mut out = [0; N];
-    for (to, from) in out.iter_mut().zip(slot.get(at..).unwrap_or(&[])) {
-        *to = *from;
-    }
-    out
+    slot.get(at..).and_then(<[u8]>::first_chunk).copied().unwrap_or([0; N])
 }
 
 /// A little-endian u32 of a slot.
+#[inline(always)]
 pub(super) fn word(slot: &Slot, at: usize) -> u32 {
     u32::from_le_bytes(bytes(slot, at))
+}
+
+/// A little-endian u64 of a slot.
+#[inline(always)]
+pub(super) fn long(slot: &Slot, at: usize) -> u64 {
+    u64::from_le_bytes(bytes(slot, at))
 }
 
 /// One byte of a slot.
@@ -34,15 +40,16 @@ pub(super) fn byte(slot: &Slot, at: usize) -> u8 {
 }
 
 /// Overwrites bytes of a slot.
-pub(super) fn put(slot: &mut Slot, at: usize, bytes: &[u8]) {
-    for (to, from) in slot.iter_mut().skip(at).zip(bytes) {
-        *to = *from;
+#[inline(always)]
+pub(super) fn put<const N: usize>(slot: &mut Slot, at: usize, bytes: [u8; N]) {
+    if let Some(to) = slot.get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
+        *to = bytes;
     }
 }
 
-/// The bytes of a NUL-filled name before its NUL.
-pub(super) fn name(slot: &Slot) -> [u8; 32] {
-    bytes(slot, 12)
+/// The bytes of a NUL-filled name.
+pub(super) fn name(slot: &Slot) -> &[u8; FUNCTION_NAME] {
+    slot.get(12..).and_then(<[u8]>::first_chunk).unwrap_or(&[0; FUNCTION_NAME])
 }
 
 /// Without NUL fill.
@@ -60,22 +67,23 @@ pub fn displacement(here: u32, target: u32) -> Option<u64> {
     Some(u64::from(bytes.cast_unsigned()))
 }
 
-/// A relative branch that keeps debug bytes, hint byte and event tuple of `source`; the compare operation is
+/// Makes a slot a relative branch that keeps debug bytes, hint byte and event tuple; the compare operation is
 /// "always", taken as 0 (Open).
-pub(super) fn branch(source: &Slot, displacement: u64) -> Slot {
-    let mut slot = [0; 64];
-    put(&mut slot, 0, &[BRANCH, WORDS]);
-    put(&mut slot, 2, &bytes::<10>(source, 2));
-    put(&mut slot, 13, &[INT32, RELATIVE]);
-    put(&mut slot, 48, &displacement.to_le_bytes());
-    slot
+pub(super) fn branch(slot: &mut Slot, displacement: u64) {
+    blank(slot, BRANCH);
+    put(slot, 13, [INT32, RELATIVE]);
+    put(slot, 48, displacement.to_le_bytes());
 }
 
-/// An event and semaphore instruction with the event tuple of `source`: what stands for a
-/// pseudo-instruction whose slot count is known and whose encoding is not.
-pub(super) fn stand_in(source: &Slot) -> Slot {
-    let mut slot = [0; 64];
-    put(&mut slot, 0, &[EVENT, WORDS]);
-    put(&mut slot, 2, &bytes::<10>(source, 2));
-    slot
+/// Makes a slot an event and semaphore instruction with its event tuple: what stands for a pseudo-instruction whose slot
+/// count is known and whose encoding is not.
+pub(super) fn stand_in(slot: &mut Slot) {
+    blank(slot, EVENT);
+}
+
+/// Leaves of a slot what every instruction has, with another opcode.
+fn blank(slot: &mut Slot, opcode: u8) {
+    let [code, words, _, _, _, _, _, _, _, _, _, _, rest @ ..] = slot;
+    (*code, *words) = (opcode, WORDS);
+    rest.fill(0);
 }

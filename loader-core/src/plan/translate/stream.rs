@@ -1,52 +1,38 @@
 //! Cuts a byte stream into slots and keeps count of where they go.
 
-use super::slot::{Slot, put};
+use super::slot::Slot;
 use super::{Code, Places, Section, Sink};
-use crate::bytes::split;
+use crate::bytes::{split, split_mut};
 use crate::error::{Error, StageCode};
 use crate::layout::SMALL;
-use crate::plan::record::{NoteKind, SlotNote, is_known, pseudo_index};
-
-/// Sums over an engine.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Counts {
-    /// Slots of the main code.
-    pub main: u32,
-    /// Slots of functions.
-    pub function: u32,
-    /// Source slots.
-    pub source: u32,
-    /// Source slot that began the first function.
-    pub function_source: u32,
-    /// Operands that became addresses.
-    pub patched: u32,
-    /// Operands that became template words.
-    pub bound: u32,
-    /// Slots with a register-offset operand.
-    pub register_indirect: u32,
-    /// Opaque slots.
-    pub opaque: u32,
-    /// Slots that stand for something not encoded in full.
-    pub approximate: u32,
-    /// Pseudo slots by opcode.
-    pub pseudo: [u32; 32],
-    /// First opcode of which nothing is known; not looked for in small code, which makes no remarks.
-    pub unknown: Option<u8>,
-}
+use crate::plan::record::{Image, NoteKind, SlotNote, is_known, pseudo_index};
+use core::mem::take;
+use zerocopy::little_endian::U32;
 
 /// The state of one engine's translation.
 #[derive(Clone, Debug)]
 pub struct Stream {
     partial: Slot,
     have: usize,
-    pending: Option<Slot>,
+    /// A slot that an extension may follow, if it waits for what comes next.
+    held: Slot,
+    is_held: bool,
     section: Section,
-    pub(super) counts: Counts,
+    /// Of the engine's image, what counts slots, and the first opcode of which nothing is known, which small code does not
+    /// look for: it makes no remarks.
+    pub(super) counts: Image,
 }
 
 impl Default for Stream {
     fn default() -> Self {
-        Self { partial: [0; 64], have: 0, pending: None, section: Section::Main, counts: Counts::default() }
+        Self {
+            partial: [0; 64],
+            have: 0,
+            held: [0; 64],
+            is_held: false,
+            section: Section::Main,
+            counts: Image::default(),
+        }
     }
 }
 
@@ -56,14 +42,19 @@ fn plain_prefix(bytes: &[u8]) -> usize {
     bytes.as_chunks::<64>().0.iter().take_while(plain).count().saturating_mul(64)
 }
 
+/// So many more. No stream has 2^32 slots: its bytes were counted.
+pub(super) fn more(count: &mut U32, by: u32) {
+    *count = count.get().wrapping_add(by).into();
+}
+
 fn slots_in(bytes: &[u8]) -> u32 {
     u32::try_from(bytes.len() / 64).unwrap_or(u32::MAX)
 }
 
 impl Stream {
-    /// The sums so far.
+    /// The sums so far, as the image has them.
     #[must_use]
-    pub const fn counts(&self) -> &Counts {
+    pub const fn counts(&self) -> &Image {
         &self.counts
     }
 
@@ -102,17 +93,18 @@ impl Stream {
 
     /// Looks for an opcode of which nothing is known.
     fn seek_unknown(&mut self, slots: &[u8]) {
-        if !SMALL && self.counts.unknown.is_none() {
+        if !SMALL && self.counts.unknown.get() == 0 {
             let mut opcodes = slots.as_chunks::<64>().0.iter().filter_map(|slot| slot.first().copied());
-            self.counts.unknown = opcodes.find(|&opcode| !is_known(opcode));
+            let found = opcodes.find(|&opcode| !is_known(opcode));
+            self.counts.unknown = found.map_or(0, |opcode| u16::from(opcode).saturating_add(1)).into();
         }
     }
 
     /// Section and slot within it that the next device slot gets.
     const fn here(&self) -> (Section, u32) {
         match self.section {
-            Section::Main => (Section::Main, self.counts.main),
-            Section::Function => (Section::Function, self.counts.function),
+            Section::Main => (Section::Main, self.counts.main.get()),
+            Section::Function => (Section::Function, self.counts.function.get()),
         }
     }
 }
@@ -129,7 +121,7 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     fn feed(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
         while !bytes.is_empty() {
             let stream = &mut *self.stream;
-            if stream.have == 0 && stream.pending.is_none() && stream.section == Section::Main {
+            if stream.have == 0 && !stream.is_held && stream.section == Section::Main {
                 let (plain, rest) = split(bytes, plain_prefix(bytes));
                 if !plain.is_empty() {
                     self.pass(plain)?;
@@ -138,57 +130,62 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
                 }
             }
             let (now, rest) = split(bytes, 64usize.saturating_sub(stream.have));
-            put(&mut stream.partial, stream.have, now);
+            crate::bytes::copy(split_mut(&mut stream.partial, stream.have).1, now);
             stream.have = stream.have.saturating_add(now.len());
             bytes = rest;
             if stream.have == 64 {
                 stream.have = 0;
-                let slot = stream.partial;
-                self.take(&slot)?;
+                let mut slot = stream.partial;
+                self.take(&mut slot)?;
             }
         }
         Ok(())
     }
 
     fn finish(&mut self) -> Result<(), Error> {
-        if let Some(slot) = self.stream.pending.take() {
-            self.single(&slot)?;
+        if take(&mut self.stream.is_held) {
+            let mut slot = self.stream.held;
+            self.single(&mut slot)?;
         }
         if self.stream.have != 0 {
-            let whole = u64::from(self.stream.counts.source).saturating_mul(64);
+            let whole = u64::from(self.stream.counts.source.get()).saturating_mul(64);
             let bytes = whole.saturating_add(u64::try_from(self.stream.have).unwrap_or(0));
             return Err(self.fault(StageCode::StreamRemainder).numbers(bytes, 64));
         }
         Ok(())
     }
 
-    fn take(&mut self, slot: &Slot) -> Result<(), Error> {
+    fn take(&mut self, slot: &mut Slot) -> Result<(), Error> {
         let [opcode, ..] = *slot;
         self.stream.seek_unknown(slot);
         if let Some(index) = pseudo_index(opcode)
             && let Some(count) = self.stream.counts.pseudo.get_mut(index)
         {
-            *count = count.saturating_add(1);
+            more(count, 1);
         }
-        match (self.stream.pending.take(), opcode) {
-            (Some(head), 0xDA) => return self.pair(&head, slot),
-            (Some(head), _) => self.single(&head)?,
-            (None, 0xDA) => return Err(self.fault(StageCode::ExtensionAlone)),
-            (None, _) => {}
+        let extends = opcode == 0xDA;
+        if take(&mut self.stream.is_held) {
+            let mut head = self.stream.held;
+            if extends {
+                return self.pair(&mut head, slot);
+            }
+            self.single(&mut head)?;
+        } else if extends {
+            return Err(self.fault(StageCode::ExtensionAlone));
         }
-        match opcode {
-            0xD4 | 0xD9 => self.stream.pending = Some(*slot),
-            _ => self.single(slot)?,
+        if matches!(opcode, 0xD4 | 0xD9) {
+            (self.stream.held, self.stream.is_held) = (*slot, true);
+            return Ok(());
         }
-        Ok(())
+        self.single(slot)
     }
 
     /// Passes plain slots of the main code through.
     fn pass(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.stream.seek_unknown(bytes);
         let count = slots_in(bytes);
-        self.sink.slots(Section::Main, self.stream.counts.main, bytes)?;
-        self.stream.counts.main = self.stream.counts.main.saturating_add(count);
+        self.sink.slots(Section::Main, self.stream.counts.main.get(), bytes)?;
+        more(&mut self.stream.counts.main, count);
         self.consume(count);
         Ok(())
     }
@@ -202,13 +199,10 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     }
 
     /// Hands one device slot on. Slots of functions are marked in byte 3 (staging.md §11.5).
-    pub(super) fn emit(&mut self, mut slot: Slot) -> Result<(), Error> {
-        if self.stream.section == Section::Function
-            && let Some(hint) = slot.get_mut(3)
-        {
-            *hint |= 1;
-        }
-        self.keep(&slot)
+    pub(super) fn emit(&mut self, slot: &mut Slot) -> Result<(), Error> {
+        let [_, _, _, hint, ..] = slot;
+        *hint |= u8::from(self.stream.section == Section::Function);
+        self.keep(slot)
     }
 
     /// Hands one slot on byte for byte, in a function too (R6 ranks above staging.md §11.5).
@@ -220,13 +214,13 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
             Section::Main => &mut counts.main,
             Section::Function => &mut counts.function,
         };
-        *count = count.saturating_add(1);
+        more(count, 1);
         Ok(())
     }
 
     /// A source slot was dealt with.
-    pub(super) const fn consume(&mut self, slots: u32) {
-        self.stream.counts.source = self.stream.counts.source.saturating_add(slots);
+    pub(super) fn consume(&mut self, slots: u32) {
+        more(&mut self.stream.counts.source, slots);
     }
 
     /// Number in the image of the slot that comes next.
@@ -237,7 +231,7 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
 
     /// An error at the source slot.
     pub(super) fn fault(&self, code: StageCode) -> Error {
-        self.code.fault(code, self.stream.counts.source)
+        self.code.fault(code, self.stream.counts.source.get())
     }
 
     /// A note about the slot that comes next.
@@ -249,7 +243,7 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
             core: self.code.core,
             engine: u8::try_from(self.code.engine.number()).unwrap_or(u8::MAX),
             opcode,
-            source: self.stream.counts.source.into(),
+            source: self.stream.counts.source,
             in_function: u8::from(section == Section::Function),
             slot: slot.into(),
             ..SlotNote::default()

@@ -1,14 +1,14 @@
 //! Hand-made working sets as what lowering reads.
 
-use super::{DmaBlock, Working};
+use super::views::{LibraryOf, QueueOf};
+use super::{DmaBlock, Var, Working};
 use loader_core::arch::Engine;
 use loader_core::error::{Error, Notes};
 use loader_core::lower::input::{
-    ActSetIn, BlobIn, CarveoutIn, DveIn, FileIn, FunctionIn, Input, LibraryIn, LowerSink, QueueIn, RankStep,
-    Subgraph, Transfers, VarIn,
+    ActSetIn, BlobIn, CarveoutIn, DveIn, FileIn, FunctionIn, Input, LowerSink, RankStep, Subgraph, Transfers,
 };
 use loader_core::lower::record::ActProfile;
-use loader_core::manifest::{Block, BlockAt, BlockSource, Print, Totals};
+use loader_core::manifest::{Block, BlockAt, BlockSource, Totals};
 use loader_core::source::MemberId;
 use zerocopy::little_endian::U32;
 
@@ -24,6 +24,10 @@ pub const fn member_of(sg: u32, file: FileIn) -> MemberId {
 }
 
 impl Input for Working {
+    type Var<'a> = &'a Var;
+    type Queue<'a> = QueueOf<'a>;
+    type Library<'a> = LibraryOf<'a>;
+
     fn subgraphs(&self) -> u32 {
         self.sets.len() as u32
     }
@@ -54,49 +58,13 @@ impl Input for Working {
         self.set(sg).vars.len() as u32
     }
 
-    fn vars(&self, sg: u32) -> impl Iterator<Item = VarIn<'_>> {
-        self.set(sg).vars.iter().map(|var| VarIn {
-            id: var.id,
-            name: &var.name,
-            class: var.class,
-            size: var.size,
-            alignment: var.alignment,
-            dtype: &var.dtype,
-            shape: &var.shape,
-            print: var.print.as_ref().map(|(prefix, pipe)| Print { prefix, pipe: *pipe }),
-            fabric: var.fabric,
-            backing: var.backing,
-            detail: var.detail,
-        })
+    fn var(&self, sg: u32, order: u32) -> Option<&Var> {
+        self.set(sg).vars.get(order as usize)
     }
 
-    fn list(&self, sg: u32, var_id: u32) -> impl Iterator<Item = u32> {
-        let found = self.set(sg).vars.iter().find(|var| var.id == var_id && !var.list.is_empty());
-        found.into_iter().flat_map(|var| var.list.iter().copied())
-    }
-
-    fn queues(&self, sg: u32) -> impl Iterator<Item = QueueIn<'_>> {
-        let set = self.set(sg);
-        set.queues.iter().enumerate().map(|(index, queue)| QueueIn {
-            name: &queue.name,
-            ring_type: queue.ring_type,
-            owner: queue.owner,
-            num_queues: queue.num_queues,
-            semaphores: &queue.semaphores,
-            pinned: queue.pinned,
-            dge: queue.dge,
-            dynamic: queue.dynamic,
-            needs_scratch: queue.needs_scratch,
-            scratch: queue.scratch,
-            instances: queue.instances.len() as u32,
-            named_instances: queue.named,
-            first_instance: set.first_instance(index),
-        })
-    }
-
-    fn instance_name(&self, sg: u32, queue: u32, instance: u32) -> Option<&[u8]> {
-        let queue = self.set(sg).queues.get(queue as usize)?;
-        queue.instances.get(instance as usize).map(Vec::as_slice)
+    fn queue(&self, sg: u32, index: u32) -> Option<QueueOf<'_>> {
+        let (set, index) = (self.set(sg), index as usize);
+        Some(QueueOf { queue: set.queues.get(index)?, first_instance: set.first_instance(index) })
     }
 
     fn totals(&self, sg: u32, source: BlockSource, instance: u32) -> Totals {
@@ -151,24 +119,8 @@ impl Input for Working {
         self.set(sg).pairs.iter().copied()
     }
 
-    fn libraries(&self, sg: u32) -> impl Iterator<Item = LibraryIn<'_>> {
-        self.set(sg).libraries.iter().zip(0..).map(|(library, index)| LibraryIn {
-            name: &library.name,
-            version: &library.version,
-            content: library.content,
-            opcode: library.opcode,
-            cpu_id: library.cpu_id,
-            total_cpus: library.total_cpus,
-            index,
-        })
-    }
-
-    fn functions(&self, sg: u32, library: u32) -> impl Iterator<Item = FunctionIn<'_>> {
-        let library = self.set(sg).libraries.get(library as usize);
-        library
-            .into_iter()
-            .flat_map(|library| &library.functions)
-            .map(|(name, opcode, sub_opcode)| FunctionIn { name, opcode: *opcode, sub_opcode: *sub_opcode })
+    fn libraries(&self, sg: u32) -> impl Iterator<Item = LibraryOf<'_>> {
+        self.set(sg).libraries.iter().zip(0..).map(|(library, index)| LibraryOf { library, index })
     }
 
     fn ext_isa(&self, sg: u32) -> impl Iterator<Item = FunctionIn<'_>> {
