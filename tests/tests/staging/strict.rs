@@ -5,7 +5,7 @@ use loader_core::arch::{Arch, Engine};
 use loader_core::arena::Arena;
 use loader_core::device::CoreId;
 use loader_core::limits::Limits;
-use loader_core::lower::input::DveIn;
+use loader_core::lower::input::{BlobIn, DveIn};
 use loader_core::lower::record::RingType;
 use loader_core::manifest::{Access, DmaOp, VarClass};
 use loader_core::plan::pages::PageTable;
