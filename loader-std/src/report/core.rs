@@ -94,6 +94,8 @@ fn block(core: &CoreView<'_>, queues: &[QueueView<'_>], record: &BlockRec) -> Va
         "function": (!function.is_empty()).then(|| text(function)),
         "descriptors": record.descriptors.get(),
         "bytes": record.bytes.get(),
+        "pairs": core.counts(record).map(|count| count.pairs.get()).collect::<Vec<_>>(),
+        "packets": core.counts(record).map(|count| count.packets.get()).collect::<Vec<_>>(),
     })
 }
 
