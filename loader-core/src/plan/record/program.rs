@@ -33,7 +33,7 @@ open_enums! {
     }
 
     /// What a branch can go to.
-    TargetKind(U32, u32) {
+    TargetKind(U16, u16) {
         LABEL = 1 "label",
         FUNCTION = 2 "function",
     }
@@ -159,7 +159,13 @@ records! {
         /// Engine number.
         0 engine: U32,
         /// Label or function.
-        4 kind: TargetKind,
+        2 kind: TargetKind,
+        /// Of a function: 1 if its beginning resets semaphores (bytes 48 to 50 of `d1`, staging.md §11.3, §5.10).
+        4 reset_semaphores: u8,
+        /// The registers that hold where it returns to.
+        5 return_registers: [u8; 2],
+        /// Padding.
+        7 pad: u8,
         /// Slot within the image.
         8 slot: U32,
         /// Label id.
@@ -193,7 +199,7 @@ records! {
         /// Arena offset of the function name, [`FUNCTION_NAME`] bytes: the one it names, or for an opaque slot the one it
         /// stands in; 0 without one.
         20 name: U32,
-        /// Offset, queue slot plus 1, or the marker of an unknown operand.
+        /// Offset, queue slot plus 1, the marker of an unknown operand, or of a function the bytes 48 to 50 of its beginning.
         24 value: U64,
     }
 }
