@@ -94,7 +94,7 @@ impl QueueDraft {
         item: Element<'_>,
     ) -> Result<(), Error> {
         let mut name = Text::EMPTY;
-        if !build.keep_string(item, &mut name)? {
+        if !build.keep_string(item, &mut name)? || build.bytes(name).contains(&0) {
             self.said.spoil(Key::QueueInstances);
             return Ok(());
         }
@@ -191,6 +191,10 @@ impl QueueDraft {
         }
         if role == Role::EmbeddingUpdate && said.is_absent(Key::EmbeddingUpdateSyncSemaphore) {
             return Err(malformed(7, name, Key::EmbeddingUpdateSyncSemaphore.word()));
+        }
+        // Records end a name there, and two would read as one.
+        if name.contains(&0) {
+            return Err(malformed(7, name, b"name"));
         }
         self.rest(record);
         Ok(())

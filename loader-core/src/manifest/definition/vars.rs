@@ -17,6 +17,8 @@ use zerocopy::{FromZeros, IntoBytes};
 const SHAPE_MAX: usize = 8;
 /// Device-print dtype characters at most.
 const DTYPE_MAX: usize = 15;
+/// Bytes of a name at most (lowering.md §11.7).
+const NAME_MAX: usize = 4096;
 /// Device-print prefix bytes at most.
 const PREFIX_MAX: usize = 511;
 
@@ -187,6 +189,9 @@ impl VarDraft {
         if class == VarClass::Pointer && !said.has(Key::ReferencedVarId) {
             return Err(malformed(14, Key::ReferencedVarId, name));
         }
+        if name.contains(&0) {
+            return Err(refused(14, ManifestCode::VarMalformed, name).name2(b"name"));
+        }
         self.flags(record);
         Ok(class)
     }
@@ -337,6 +342,9 @@ impl VarDraft {
     ) -> Result<(), Error> {
         if def.vars.len() >= build.limits.variables {
             return Err(beyond(b"variables", build.limits.variables));
+        }
+        if name.len() > NAME_MAX {
+            return Err(beyond(b"bytes of a variable's name", 4096));
         }
         build.keep(name, &mut record.name)?;
         if record.shape_len > 0 {
