@@ -138,6 +138,8 @@ impl Policy {
     pub const CONTIGUOUS_PAGE: u64 = 64 << 20;
     /// 512 MiB, the page of the paged mode (R20).
     pub const PAGED_PAGE: u64 = 512 << 20;
+    /// Execution timeout in seconds where NEURON_RT_EXEC_TIMEOUT is not set (driver-abi.md §13.3, one page says 2).
+    pub const EXEC_TIMEOUT: u64 = 30;
     /// Bits 0 to 26, what runtime 2.31 supports (container.md §5.1, Confirmed).
     pub const SUPPORTED_FEATURES: u64 = 0x07FF_FFFF;
 

@@ -1,6 +1,6 @@
 //! Environment variables of the runtime that a host may honour. The core never reads one.
 
-use crate::memory::Page;
+use crate::memory::{Page, contiguous};
 use crate::refusal::Refusal;
 use loader_core::error::{Error, ToolCode};
 use loader_core::policy::{Fp8Overrides, Policy};
@@ -31,12 +31,13 @@ pub fn legacy_allowed() -> bool {
 }
 
 /// The defaults with what the environment changes about them: where every command's policy begins. Of what
-/// [`engine_block`] and [`fp8`] refuse nothing is taken.
+/// [`engine_block`], [`fp8`] and [`page`] refuse nothing is taken.
 #[must_use]
 pub fn policy() -> Policy {
     let engine_block = engine_block().unwrap_or(Policy::DEFAULT.engine_block);
     let fp8 = fp8().unwrap_or(Fp8Overrides::NONE);
-    Policy { allow_legacy: legacy_allowed(), engine_block, fp8, ..Policy::DEFAULT }
+    let policy = Policy { allow_legacy: legacy_allowed(), engine_block, fp8, ..Policy::DEFAULT };
+    page().unwrap_or_default().of_policy(policy)
 }
 
 /// What the environment sets of the FP8 conversion, in place of the file's values (manifests.md §12.1): `variable`
@@ -104,6 +105,35 @@ pub fn engine_block() -> Result<u32, Refusal> {
     engine_block_of(std::env::var_os("NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB").as_deref())
 }
 
+/// Execution timeout in seconds, from the value of `NEURON_RT_EXEC_TIMEOUT` (driver-abi.md §13.3). Unset or empty, it is
+/// the default.
+///
+/// # Errors
+/// M108 for anything but a number.
+pub fn exec_timeout_of(value: Option<&OsStr>) -> Result<u64, Refusal> {
+    let text = value.map(OsStr::to_string_lossy).unwrap_or_default();
+    match text.trim() {
+        "" => Ok(Policy::EXEC_TIMEOUT),
+        set => set.parse().map_err(|_| Refusal::named(ToolCode::BadTimeout, text.as_bytes())),
+    }
+}
+
+/// The same for this process.
+///
+/// # Errors
+/// As [`exec_timeout_of`].
+pub fn exec_timeout() -> Result<u64, Refusal> {
+    exec_timeout_of(std::env::var_os("NEURON_RT_EXEC_TIMEOUT").as_deref())
+}
+
+/// A page that the command line states, in the mode that the environment asks for.
+///
+/// # Errors
+/// As [`contiguous`].
+pub fn page_of(stated: Page) -> Result<Page, Refusal> {
+    Ok(stated.in_mode(contiguous(|name| std::env::var(name).ok())?))
+}
+
 /// The scratchpad page that the environment asks for, for estimates and for loads alike (staging.md §8.4).
 ///
 /// # Errors
@@ -114,7 +144,7 @@ pub fn page() -> Result<Page, Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use super::{allow_legacy, engine_block_of, fp8_of, membership};
+    use super::{allow_legacy, engine_block_of, exec_timeout_of, fp8_of, membership};
     use loader_core::policy::Fp8Overrides;
     use std::ffi::OsStr;
 
@@ -167,6 +197,19 @@ mod tests {
         }
         let refused = engine_block_of(Some(OsStr::new("many"))).unwrap_err().to_string();
         assert!(refused.contains("NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB is many"), "{refused}");
+    }
+
+    #[test]
+    fn the_execution_timeout() {
+        let of = |value: &str| exec_timeout_of(Some(OsStr::new(value))).ok();
+        // driver-abi.md §13.3, §21 row 11.
+        assert_eq!((exec_timeout_of(None).ok(), of("")), (Some(30), Some(30)));
+        assert_eq!((of("600"), of(" 2 "), of("0")), (Some(600), Some(2), Some(0)));
+        for value in ["-1", "x", "30s", "1.5", "18446744073709551616"] {
+            assert_eq!(of(value), None, "{value:?}");
+        }
+        let refused = exec_timeout_of(Some(OsStr::new("soon"))).unwrap_err().to_string();
+        assert!(refused.starts_with("M108 NEURON_RT_EXEC_TIMEOUT is soon"), "{refused}");
     }
 
     #[test]

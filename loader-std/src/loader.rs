@@ -87,9 +87,9 @@ pub struct LoadOptions {
     pub threads: usize,
     /// How the thread of a core is made.
     pub worker: Worker,
-    /// Execution timeout in seconds, for the load parameters.
+    /// Execution timeout in seconds, for the load parameters; [`Policy::EXEC_TIMEOUT`] by default.
     pub timeout: u64,
-    /// Ring-cache entries, for the load parameters.
+    /// Ring-cache entries, for the load parameters; 0 by default: no source names a default, or a variable that sets it.
     pub ring_cache: u64,
     /// The place among all devices that communicate; `None` for a load without collectives.
     pub collective: Option<Membership>,
@@ -104,7 +104,7 @@ impl Default for LoadOptions {
             policy: Policy::DEFAULT,
             limits: Limits::DEFAULT,
             threads: 0,
-            timeout: 0,
+            timeout: Policy::EXEC_TIMEOUT,
             ring_cache: 0,
             worker,
             collective: None,

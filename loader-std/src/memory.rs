@@ -20,7 +20,7 @@ mod rings;
 mod variables;
 
 pub use cores::{Core, Tensor};
-pub use page::{Mode, Page};
+pub use page::{Mode, Page, contiguous};
 
 use crate::chain::{self, Graph};
 use crate::members::Members;

@@ -1,5 +1,6 @@
 //! Runs the `neffload` command as a user would.
 
+use crate::build::edit_json;
 use crate::fixtures::{Fixture, named};
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -99,6 +100,18 @@ fn settled_peak(process: u32) -> Option<u64> {
         last = now;
     }
     last
+}
+
+/// Makes the first scratchpad variable of a fixture's first subgraph that many bytes long.
+///
+/// # Panics
+/// If there is none.
+pub fn grow_scratchpad(fixture: &mut Fixture, bytes: u64) {
+    edit_json(&mut fixture.tree, "sg00/def.json", |def| {
+        let mut vars = def["var"].as_object_mut().into_iter().flat_map(|vars| vars.values_mut());
+        let Some(var) = vars.find(|var| var["type"] == "virtual") else { panic!("no scratchpad variable") };
+        var["size"] = bytes.into();
+    });
 }
 
 /// A folder that a test may fill; removed when the value goes away.

@@ -11,7 +11,8 @@ const RESERVE: u64 = 16 << 20;
 pub enum Profile {
     /// One region per channel, lowest-address first fit, alignment honoured: exact-address tests.
     Flat,
-    /// As `Flat` with a 4 KiB guard gap on both sides of every block.
+    /// As `Flat` with a 4 KiB guard gap on both sides of every block; the pages of a contiguous scratchpad have one around
+    /// all of them together, since they are one adjacent range on every profile (R41).
     FlatGuard,
     /// The kernel driver's rules and addresses: HBM and core bases of driver-abi.md §9.2, small-object pool
     /// at the top of each region (staging.md §7.2). A load gets the addresses that the driver would give.

@@ -269,6 +269,20 @@ impl Index {
         }
     }
 
+    /// The place right below a block, if it is free and aligned: what is put there has a guard below it alone.
+    pub(super) fn below_block(
+        &self,
+        slots: &[Slot],
+        start: u64,
+        block: u32,
+        wanted: Wanted,
+    ) -> Option<Place> {
+        let block = slots.get(block as usize)?;
+        let from = end(slots, block.prev).unwrap_or(start).checked_add(wanted.guard)?;
+        let base = block.base.checked_sub(wanted.bytes)?;
+        (base >= from && base.is_multiple_of(wanted.align)).then_some((base, block.prev))
+    }
+
     /// The first fitting gap before a block, from below or from above: the blocks in order, without the parts of
     /// the tree whose gaps are all too small. A gap that has room from its lowest aligned address on has it from the
     /// highest one that leaves enough, too.

@@ -253,13 +253,27 @@ impl<S: Storage> SimState<S> {
         for region in [region, other] {
             let range = range_of(&self.config, region);
             let index = self.indexes.get(region)?;
-            if let Some((base, before)) =
-                index.find::<S>(self.storage.slots(), range, wanted, spec.contiguous)
-            {
+            let joined = if spec.contiguous { self.joined(index, spec, range.0, wanted) } else { None };
+            let slots = self.storage.slots();
+            let found = joined.or_else(|| index.find::<S>(slots, range, wanted, spec.contiguous));
+            if let Some((base, before)) = found {
                 return Some((region, base, before));
             }
         }
         None
+    }
+
+    /// The place below the core's lowest page. The pages of a contiguous scratchpad are one adjacent range on every
+    /// profile (R41), so guards lie around the range and not between its pages.
+    fn joined(&self, index: &Index, spec: &AllocSpec<'_>, start: u64, wanted: Wanted) -> Option<(u64, u32)> {
+        // Without guards the highest place is that one anyhow; an image has none.
+        if !cfg!(feature = "std") || wanted.guard == 0 || spec.usage != Usage::Scratchpad {
+            return None;
+        }
+        let slots = self.storage.slots();
+        let own = |live: &Live| live.usage == spec.usage && live.core == spec.core;
+        let page = Chain { slots, at: index.first }.find(own)?;
+        index.below_block(slots, start, page.handle.slot, wanted)
     }
 
     /// The live block whose reserved bytes hold an address.

@@ -155,14 +155,33 @@ fn digest_does_not_depend_on_cuts() {
 
 #[test]
 fn contiguous_pages_grow_down_and_fit_together() {
-    for profile in [Profile::Flat, Profile::Driver] {
+    // Under FLAT_GUARD the gap of 4 KiB, aligned to 4 MiB, is above the first page alone (R41).
+    for (profile, top) in [
+        (Profile::Flat, 24 << 30),
+        (Profile::FlatGuard, (24 << 30) - (4 << 20)),
+        (Profile::Driver, 23 << 30),
+        (Profile::Tiny(1 << 30), (16 << 20) + (1 << 30)),
+    ] {
         let mut memory = memory();
         let sim = start(&mut memory, profile, Content::Discard);
         let page = AllocSpec { usage: Usage::Scratchpad, contiguous: true, ..spec(64 << 20, 0x40_0000) };
-        let pages: Vec<_> = (0..3).map(|_| sim.alloc(&page).unwrap()).collect();
-        let top = if profile == Profile::Driver { 23u64 << 30 } else { 24u64 << 30 };
-        assert_eq!(pages[0].base.0, top - (64 << 20));
-        assert_eq!(pages[2].base.0, top - 3 * (64 << 20));
+        let low = take(&sim, 1, 0);
+        let pages: Vec<_> = (0..4).map(|_| sim.alloc(&page).unwrap()).collect();
+        for (number, page) in (1..).zip(&pages) {
+            assert_eq!(page.base.0, top - number * (64 << 20), "{profile:?} page {number}");
+        }
+        // The last one is given back and taken again; another core's range is one of its own.
+        sim.free(pages[3].handle).unwrap();
+        assert_eq!(sim.alloc(&page).unwrap().base, pages[3].base, "{profile:?}");
+        let other = AllocSpec { core: CoreId(1), ..page };
+        let [first, second] = [(); 2].map(|()| sim.alloc(&other).unwrap().base.0);
+        let guard = if profile == Profile::FlatGuard { 4 << 20 } else { 0 };
+        assert_eq!(
+            (first, second),
+            (pages[3].base.0 - guard - (64 << 20), first - (64 << 20)),
+            "{profile:?}"
+        );
+        sim.free(low.handle).unwrap();
         sim.audit().unwrap();
     }
 }

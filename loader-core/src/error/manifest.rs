@@ -47,7 +47,7 @@ codes! {
         VarIds = 'E' 303, Invalid, "Unexpected var_ids set! max={a}, size={b}", "ids that are dense from 0", remedy::COMPILE;
         InvalidTarget = 'E' 304, Invalid, "Invalid target = {a}", "2 (sunda), 3 (cayman) or 4 (mariana)", "Compile the model for one of these targets.";
         /// Ours: a top-level key has the wrong type.
-        DefinitionMalformed = 'E' 305, Invalid, "malformed {name} in def.json", "`fp8_conversion_config`, an object of flags and unsigned numbers; `dma`, an array; `ucode_lib`, a string or an array; `ext_isa_ucode_lib_def` and `cc_streams`, objects; a string for each engine; `num_streams` and `#rank_world_size`, unsigned numbers", remedy::COMPILE;
+        DefinitionMalformed = 'E' 305, Invalid, "malformed {name} in def.json", "`fp8_conversion_config`, an object of flags and unsigned numbers; `dma` and `runtime_statebuffer_reservation`, arrays; `ucode_lib`, a string or an array; `ext_isa_ucode_lib_def` and `cc_streams`, objects; a string for each engine; `num_streams` and `#rank_world_size`, unsigned numbers", remedy::COMPILE;
         VarType = 'E' 310, Invalid, "Failed to parse, key: type", "a string", remedy::COMPILE;
         VarId = 'E' 311, Invalid, "missing <var_id> in {name}", "an unsigned number below 4294967296", remedy::COMPILE;
         VarClassUnknown = 'E' 312, Invalid, "unknown type '{name2}' of variable {name}", "`state-buffer`, `input`, `output`, `tmp-buf`, `virtual`, `file`, `remote`, `pointer`, `list` or `dge-table`", remedy::COMPILE;
@@ -63,7 +63,7 @@ codes! {
         VarExtent = 'E' 322, Invalid, "backing_variable_off {a} + size {b} of {name} overflows", "an end below 2^64", remedy::COMPILE;
         VarReference = 'E' 323, Invalid, "{name} refers to variable {a}, which does not exist", "an id below {b}", remedy::COMPILE;
         /// Ours: a key of a `var` entry has the wrong type or an impossible value.
-        VarMalformed = 'E' 324, Invalid, "malformed {name2} of variable {name}", "`size`, `alignment`, `backing_variable_off`, `referenced_var_id` and `pipe`, numbers; `dtype`, `file_name` and `prefix`, strings, the last of at most 511 bytes; `shape`, an array of unsigned numbers; `fabric_path`, one of `main`, `alt` and `repl`; `backing_buf`, one of `main`, `local`, `shared` and `sharded`; of a `remote` one, `remote_vtpb_rel_sg_id` (or `remote_sg_id`, `remote_core`), `remote_var_id` and `remote_name`, an index, an id and a name", remedy::COMPILE;
+        VarMalformed = 'E' 324, Invalid, "malformed {name2} of variable {name}", "`size`, `alignment`, `backing_variable_off`, `referenced_var_id` and `pipe`, numbers; `dtype`, `file_name` and `prefix`, strings, the last of at most 511 bytes; a name without U+0000; `shape`, an array of unsigned numbers; `fabric_path`, one of `main`, `alt` and `repl`; `backing_buf`, one of `main`, `local`, `shared` and `sharded`; of a `remote` one, `remote_vtpb_rel_sg_id` (or `remote_sg_id`, `remote_core`), `remote_var_id` and `remote_name`, an index, an id and a name", remedy::COMPILE;
         /// Ours: the address of a cell in itself means nothing, and no known file has one.
         PointerSelf = 'E' 325, Invalid, "pointer {name} refers to itself", "another variable", remedy::COMPILE;
         /// Ours: so a cycle of pointers is refused as well.
@@ -77,7 +77,7 @@ codes! {
         QueueActLoad = 'E' 336, Invalid, "act_load queue {name} has {a} queues, or is the second one", "one act_load set with one queue", remedy::COMPILE;
         QueueSets = 'E' 337, Invalid, "{a} DMA queue sets", "at most {b}", remedy::FEWER;
         QueueDge = 'E' 338, Invalid, "NEFF requested {a} HW DGE queues, supported: {b}", "at most {b}", remedy::FEWER;
-        QueueTable = 'E' 339, Invalid, "malformed {name2} of dma_queue {name}", "an object for each queue: `semaphore` and `embedding_update_sync_semaphore`, unsigned numbers, the last one present for `embedding_update`; `semaphore_set`, an array of such; `queue_instances`, an array of strings; `pinned`, `dge` and `indirect_memcpy`, true or false; `dynamic_dma`, a flag or an object; `fabric_path`, one of `main`, `alt` and `repl`", remedy::COMPILE;
+        QueueTable = 'E' 339, Invalid, "malformed {name2} of dma_queue {name}", "an object for each queue: `semaphore` and `embedding_update_sync_semaphore`, unsigned numbers, the last one present for `embedding_update`; `semaphore_set`, an array of such; `queue_instances`, an array of strings, these and the name without U+0000; `pinned`, `dge` and `indirect_memcpy`, true or false; `dynamic_dma`, a flag or an object; `fabric_path`, one of `main`, `alt` and `repl`", remedy::COMPILE;
         UcodeManifest = 'E' 340, Invalid, "ucode manifest {name} is missing", "a member of that name", remedy::MEMBER;
         UcodeLibrary = 'E' 341, Invalid, "invalid GPSIMD lib {name}: the key `library` or its member is absent", "the name of a member", remedy::MEMBER;
         UcodeVersion = 'E' 342, Invalid, "Missing GPSIMD lib version!", "`ulib_to_ucode_version`, a string", "Build the library of custom operations again with the current tools.";

@@ -96,9 +96,11 @@ codes! {
         /// Ours: no rule is known; a loop or a function may well start a block again.
         SeveralTriggers = 'W' 612, Success, "several instructions trigger the same block of queue {name}: {a} blocks, block {b} first", "one trigger (c1) for every block", remedy::TRIGGERS;
         /// Ours (R5: reported, never fatal).
-        UnknownOpcode = 'W' 613, Success, "the {name} stream has instructions of which nothing is known, with opcode {a} first", "opcodes that real files have", "Nothing needs doing if the compiler is newer than this loader: they are copied as they are. `neffload disasm FILE` shows where they stand.";
+        UnknownOpcode = 'W' 613, Success, "the {name} stream has instructions with opcode {a:#x}, of which nothing is known", "opcodes that real files have", "Nothing needs doing if the compiler is newer than this loader: they are copied as they are. `neffload disasm FILE` shows where they stand.";
         /// Ours; the runtime's own line is not known (staging.md §11.8: log only).
         EventCarveout = 'W' 614, Success, "no carve-out is the event accelerator's, so it stays off", "one of 8 bytes at 229368 in all 128 partitions from partition 0 on", remedy::COMPILE;
+        /// Ours: a real slot always has it (staging.md §11.1), and no page says what another length would mean.
+        SlotLength = 'W' 615, Success, "{a} slots of the {name} stream have another length than 16 words", "0x10 in byte 1 of every slot but an extension (da)", "Nothing needs doing if the compiler is newer than this loader: they are taken like the others. `neffload disasm FILE` shows where they stand.";
         HandleTable = 'S' 606, Resource, "no room for another model handle: {a} are open", "at most {a} models at a time", "Unload a model first.";
 
         /// Check 3 of S0 (container.md §6).

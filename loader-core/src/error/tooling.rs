@@ -44,6 +44,10 @@ codes! {
         BadEngineBlock = 'M' 106, Invalid, "NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB is {name}, which is not usable", "one number of KiB above 0 and below 4 GiB, for all engines", "Give a power of two, or unset the variable.";
         /// Ours: no page says how a value that is none is read (manifests.md §12.1).
         BadFp8 = 'M' 107, Invalid, "{name} is not usable", "0 or 1 in NEURON_RT_DBG_FP8_RANGE_EXT, NEURON_RT_DBG_OCP_FP8_SAT, NEURON_RT_DBG_FP8_SIS and NEURON_RT_DBG_FP8_SNS; a number in NEURON_RT_DBG_FP8_EMAX_E4M3 and NEURON_RT_DBG_FP8_EMAX_E5M2", "Give such a value, or unset the variable.";
+        /// Ours: no page says how a value that is none is read (driver-abi.md §13.3).
+        BadTimeout = 'M' 108, Invalid, "NEURON_RT_EXEC_TIMEOUT is {name}, which is not usable", "a number of seconds", "Give such a number, or unset the variable for 30.";
+        /// Ours: no page says how a value that is none is read (driver-abi.md §13.3).
+        BadContiguous = 'M' 109, Invalid, "NEURON_RT_CONTIGUOUS_SCRATCHPAD is {name}, which is not usable", "0 or 1", "Give 0 for pages anywhere, 1 for one range of pages of 64 MiB, or unset the variable.";
         /// Ours (manifests.md §23: checked arithmetic).
         FigureOverflow = 'M' 105, Invalid, "{name} would exceed 64 bits", "sizes of a real device", remedy::COMPILE;
     }

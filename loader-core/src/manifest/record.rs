@@ -271,6 +271,8 @@ pub(crate) mod def_flag {
     pub(crate) const EXT_ISA_ADD: u32 = 64;
     pub(crate) const DMA: u32 = 128;
     pub(crate) const VAR: u32 = 256;
+    /// `runtime_statebuffer_reservation` is there and no array.
+    pub(crate) const CARVEOUTS_WRONG: u32 = 512;
 }
 
 /// One subgraph definition.

@@ -214,9 +214,11 @@ impl<'a, 'm, 'p> Work<'a, 'm, 'p> {
         let label = note.kind == NoteKind::LABEL;
         let id = if label { note.id } else { name_key(self.name(note)).into() };
         let target: &mut Target = self.record(place).ok_or_else(internal)?;
-        target.engine = u32::from(note.engine).into();
+        target.engine = u16::from(note.engine).into();
         target.kind = if label { TargetKind::LABEL } else { TargetKind::FUNCTION };
         (target.slot, target.id, target.name) = (slot.into(), id, note.name_ref());
+        let [reset, registers @ .., _, _, _, _, _] = note.value.get().to_le_bytes();
+        (target.reset_semaphores, target.return_registers) = (reset, registers);
         Ok(())
     }
 

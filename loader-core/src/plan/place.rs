@@ -254,7 +254,8 @@ fn check_members<'m, P: Payload<'m>>(payload: &P, drafts: &Drafts<'_>) -> Result
 #[inline(never)]
 fn check_remotes(drafts: &Drafts<'_>) -> Result<(), Error> {
     let has_address = |target: &MemRef| {
-        vars::is_placed(target.mr_type) && !matches!(target.mr_type, MrType::REMOTE | MrType::PTR)
+        let placed = vars::is_placed(target.mr_type) && vars::size_of(target) > 0;
+        placed && !matches!(target.mr_type, MrType::REMOTE | MrType::PTR)
     };
     for (index, draft) in (0u8..).zip(drafts) {
         for var in draft.kbin.mem_refs() {

@@ -18,7 +18,7 @@ pub use program::{
     Bind, FUNCTION_NAME, Image, InstrAddrs, NoteKind, Opaque, PatchList, SlotNote, Span, Target, TargetKind,
     Why, is_known,
 };
-pub use queue::{BlockFlags, BlockRec, Feed, FeedKind, RING_RX, RING_TX, RingRec};
+pub use queue::{BlockFlags, BlockRec, Feed, FeedKind, QueueCount, RING_RX, RING_TX, RingRec};
 pub use registered::{
     Bridge, Handle, InfoMap, IoInfo, MemoryUse, ModelNode, NodeSlot, NodeTable, RankGroups, Registered,
     STATE_READY,

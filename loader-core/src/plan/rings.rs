@@ -2,13 +2,14 @@
 
 use super::expand::{End, Pair, PairSink, expand_block, touched};
 use super::item::{item_mut, narrow, reserve};
-use super::record::{BlockFlags, BlockRec, RING_RX, RING_TX, RingRec};
+use super::record::{BlockFlags, BlockRec, QueueCount, RING_RX, RING_TX, RingRec};
 use super::ring::{MOST_ENTRIES, template};
 use super::vars::{Access, access, is_placed, name_of};
 use crate::arch::Arch;
 use crate::arena::{Arena, ArenaRef};
 use crate::bytes::split_mut;
 use crate::error::{Error, Stage, StageCode};
+use crate::layout::SMALL;
 use crate::limits::Budget;
 use crate::lower::record::{Ap, Desc, DescFlags, RingType};
 use crate::lower::{InstanceView, KbinView, QueueView};
@@ -39,6 +40,8 @@ pub struct RingRules {
     pub entries: u64,
 }
 
+/// Hardware instances of a queue (staging.md §5.9: as many increments of each side; manifests.md §8.3).
+const HARDWARE_MOST: usize = 16;
 /// Semaphores of a core (driver-abi.md §7.9, Confirmed).
 const SEMAPHORES: u32 = 256;
 /// Name of function 0.
@@ -233,12 +236,13 @@ impl Counting<'_, '_> {
         let (rings, arch) = (queue.rings(), self.rules.arch);
         let rows = arena.slice_mut::<RingRec>(self.out.rings).unwrap_or(&mut []);
         let (_, rows) = split_mut(rows, usize::try_from(self.first).unwrap_or(usize::MAX));
-        let mut counter = Counter { counting: self, rows };
+        let mut counter = Counter { counting: self, rows, counts: [QueueCount::default(); HARDWARE_MOST] };
         let totals = expand_block(kbin, descs, rings, arch, &mut counter)?;
         let instances = u32::try_from(totals.runs.min(u64::from(rings))).unwrap_or(u32::MAX);
         if semaphore.is_some() {
-            (0..instances).try_for_each(|instance| counter.bump(instance))?;
+            (0..instances).try_for_each(|instance| counter.bump(instance, true))?;
         }
+        let counts = counter.counts;
         // Of `section_start_desc` it is not known what goes to the first queue, where R9 has a run on each (Open).
         let section = descs.first().is_some_and(|desc| desc.flags.has(DescFlags::SECTION_START));
         let approximate = totals.approximate || more || section && rings > 1;
@@ -257,6 +261,27 @@ impl Counting<'_, '_> {
             let main = function(kbin.function(last)).is_empty();
             block.function = if main { ArenaRef::NULL } else { last.fname };
         }
+        let block = *block;
+        self.keep_counts(arena, &block, rings, &counts)
+    }
+
+    /// Keeps what a block adds to each hardware instance (staging.md §3.3, B5) where its runs do not say it.
+    fn keep_counts(
+        &self,
+        arena: &mut Arena<'_>,
+        block: &BlockRec,
+        rings: u32,
+        counts: &[QueueCount],
+    ) -> Result<(), Error> {
+        if SMALL
+            || (0..rings).zip(counts).all(|(instance, count)| block.even_count(instance, rings) == *count)
+        {
+            return Ok(());
+        }
+        let mut place = ArenaRef::NULL;
+        reserve::<QueueCount>(arena, rings, &mut place)?;
+        crate::bytes::copy(arena.slice_mut(place).unwrap_or(&mut []), counts);
+        item_mut::<BlockRec>(arena, self.out.blocks, self.block).ok_or_else(internal)?.counts = place;
         Ok(())
     }
 }
@@ -296,11 +321,18 @@ fn small(n: usize) -> U16 {
 struct Counter<'c, 'a, 'm, 'r> {
     counting: &'c mut Counting<'a, 'm>,
     rows: &'r mut [RingRec],
+    /// What the block adds to each hardware instance.
+    counts: [QueueCount; HARDWARE_MOST],
 }
 
 impl Counter<'_, '_, '_, '_> {
-    /// One pair more on an instance.
-    fn bump(&mut self, instance: u32) -> Result<(), Error> {
+    /// One pair more on an instance, the first of its packet or a later one.
+    fn bump(&mut self, instance: u32, first: bool) -> Result<(), Error> {
+        let slot = usize::try_from(instance).ok().filter(|_| !SMALL);
+        if let Some(count) = slot.and_then(|slot| self.counts.get_mut(slot)) {
+            count.pairs = count.pairs.get().saturating_add(1).into();
+            count.packets = count.packets.get().saturating_add(u32::from(first)).into();
+        }
         let most = self.counting.rules.entries;
         self.counting.budget.take(1).map_err(|_| fault(StageCode::ExpansionLimit).numbers(most, 0))?;
         let tx = usize::try_from(instance).unwrap_or(usize::MAX).saturating_mul(2);
@@ -323,6 +355,6 @@ impl PairSink for Counter<'_, '_, '_, '_> {
     fn pair(&mut self, pair: &Pair) -> Result<(), Error> {
         let placed = self.names_placed(pair.from).saturating_add(self.names_placed(pair.to));
         self.counting.out.placed = self.counting.out.placed.saturating_add(placed);
-        self.bump(pair.instance)
+        self.bump(pair.instance, pair.first)
     }
 }

@@ -1,8 +1,8 @@
-//! Remarks on a core's program: blocks without a trigger and with more than one, opcodes that nobody knows, a carve-out
+//! Remarks on a core's program: blocks without a trigger and with more than one, opcodes that nobody knows, slots of another length, a carve-out
 //! that is not the one which the runtime looks for.
 //!
 //! No specification says how often a block must be started, so nothing is refused for it. In every known file each
-//! block has one trigger (c1). Unknown opcodes are reported, never fatal (R5); of a missing carve-out the runtime says
+//! block has one trigger (c1), and each slot a length of 16 words. Unknown opcodes are reported, never fatal (R5); of a missing carve-out the runtime says
 //! something, and goes on (staging.md §11.8).
 
 use super::record::{BlockFlags, BlockRec};
@@ -23,13 +23,21 @@ impl CoreView<'_> {
         self.check_carveouts(notes);
     }
 
-    /// Gives one remark per engine whose stream has an opcode of which nothing is known (R5).
+    /// Gives one remark per engine and opcode of which nothing is known (R5), and one per engine whose stream has slots of
+    /// another length.
     pub fn check_opcodes(&self, notes: &mut (impl Notes + ?Sized)) {
         for (image, engine) in self.images().iter().zip(Engine::ALL) {
-            let Some(opcode) = image.unknown.get().checked_sub(1) else { continue };
-            let note = Error::new(Stage::Plan, StageCode::UnknownOpcode).name(engine.key().as_bytes());
-            let note = note.numbers(u64::from(opcode), 0).subgraph(self.number());
-            notes.note(note.member_or(self.kbin.program_file(engine)));
+            let note = |code, number| {
+                let note = Error::new(Stage::Plan, code).name(engine.key().as_bytes());
+                let note = note.numbers(number, 0).subgraph(self.number());
+                note.member_or(self.kbin.program_file(engine))
+            };
+            for opcode in image.unknown_opcodes() {
+                notes.note(note(StageCode::UnknownOpcode, u64::from(opcode)));
+            }
+            if image.lengths.get() > 0 {
+                notes.note(note(StageCode::SlotLength, u64::from(image.lengths.get())));
+            }
         }
     }
 

@@ -5,9 +5,10 @@ use super::notes::{find_target, function_base, name_key};
 use super::place::Plan;
 use super::position::{device_range, source_position};
 use super::record::{
-    Bind, BlockRec, DMem, FeatureMap, Feed, Image, InstrAddrs, Model, Opaque, RingRec, Tally, Target,
-    TargetKind, VarPlace,
+    Bind, BlockRec, DMem, FeatureMap, Feed, Image, InstrAddrs, Model, Opaque, QueueCount, RingRec, Tally,
+    Target, TargetKind, VarPlace,
 };
+use super::rings::queue_of;
 use super::translate::{Goal, Section, trimmed};
 use super::vars::{Access, access, name_of};
 use crate::arch::Engine;
@@ -141,6 +142,15 @@ impl<'m> CoreView<'m> {
     #[must_use]
     pub fn blocks(&self) -> &'m [BlockRec] {
         self.array(self.model.blocks)
+    }
+
+    /// What a block adds to each hardware instance of its queue: what its trigger writes (staging.md §11.7).
+    #[must_use]
+    pub fn counts(&self, block: &BlockRec) -> impl Iterator<Item = QueueCount> + use<'m> {
+        let (block, kept) = (*block, self.array::<QueueCount>(block.counts));
+        let rings = queue_of(&self.kbin, block.queue).map_or(0, |queue| queue.rings());
+        let mut kept = kept.iter();
+        (0..rings).map(move |at| kept.next().copied().unwrap_or_else(|| block.even_count(at, rings)))
     }
 
     /// Images by engine number.

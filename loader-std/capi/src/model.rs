@@ -9,6 +9,7 @@ use crate::device::Shared;
 use crate::failure::Answer;
 use crate::library::Library;
 use crate::session::{Session, physical};
+use crate::settings::Settings;
 use loader_core::arch::Engine;
 use loader_core::container::guard;
 use loader_core::device::{CoreId, MemHandle};
@@ -88,7 +89,8 @@ pub(crate) fn load(
     let Admission { core: claim, .. } = admitted?;
     let session = library.session()?;
     let core = physical(settings, claim.index().into())?;
-    let options = LoadOptions { core: core.0, policy: settings.policy, collective, ..LoadOptions::default() };
+    let Settings { policy, timeout, .. } = *settings;
+    let options = LoadOptions { core: core.0, policy, timeout, collective, ..LoadOptions::default() };
     let model = placed(&session, bytes.unwrap_or_default(), &options, claim)?;
     Ok(session.models.insert(model))
 }

@@ -5,7 +5,7 @@ use crate::failure::{Answer, Failure};
 use loader_core::arch::Arch;
 use loader_core::error::Status;
 use loader_core::policy::Policy;
-use loader_std::environment::{allow_legacy, engine_block_of, fp8_of};
+use loader_std::environment::{allow_legacy, engine_block_of, exec_timeout_of, fp8_of};
 use loader_std::memory::Page;
 use std::ffi::OsString;
 
@@ -20,6 +20,8 @@ pub(crate) struct Settings {
     pub(crate) visible: Vec<u16>,
     /// What a load goes by.
     pub(crate) policy: Policy,
+    /// Execution timeout in seconds.
+    pub(crate) timeout: u64,
     /// `NEURON_RT_ROOT_COMM_ID`, which collective loads ask for (container.md §6).
     pub(crate) root_comm: Option<OsString>,
 }
@@ -69,8 +71,10 @@ impl Settings {
         let value = |name: &str| get(name).map(|value| value.to_string_lossy().into_owned());
         let page = Page::from_environment(value);
         let policy = page.map_err(|refusal| Failure::invalid(&refusal))?.of_policy(policy);
+        let timeout = exec_timeout_of(get("NEURON_RT_EXEC_TIMEOUT").as_deref());
+        let timeout = timeout.map_err(|refusal| Failure::invalid(&refusal))?;
         let root_comm = get("NEURON_RT_ROOT_COMM_ID");
-        Ok(Self { device, lnc, visible, policy, root_comm })
+        Ok(Self { device, lnc, visible, policy, timeout, root_comm })
     }
 
     /// Logical cores of the device.
@@ -195,6 +199,10 @@ mod tests {
         ] {
             assert_eq!(read(set).unwrap().total(), total, "{set:?}");
         }
+        assert_eq!((settings.timeout, read(&[("NEURON_RT_EXEC_TIMEOUT", "5")]).unwrap().timeout), (30, 5));
+        assert!(settings.policy.contiguous_scratchpad);
+        let paged = read(&[("NEURON_RT_CONTIGUOUS_SCRATCHPAD", "0")]).unwrap().policy;
+        assert_eq!((paged.contiguous_scratchpad, paged.page_size), (false, 512 << 20));
         let fp8 = read(&[("NEURON_RT_DBG_FP8_EMAX_E4M3", "7")]).unwrap().policy.fp8;
         assert_eq!((fp8.emax_fp8_e4m3, fp8.ocp_sat), (Some(7), None));
     }
@@ -203,6 +211,14 @@ mod tests {
     fn an_engine_block_is_a_number() {
         let failure = read(&[("NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB", "16,16")]).unwrap_err();
         assert!(failure.text.contains("NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB is 16,16"), "{}", failure.text);
+    }
+
+    #[test]
+    fn a_timeout_is_a_number_and_a_scratchpad_contiguous_or_not() {
+        for (name, value) in [("NEURON_RT_EXEC_TIMEOUT", "long"), ("NEURON_RT_CONTIGUOUS_SCRATCHPAD", "2")] {
+            let failure = read(&[(name, value)]).unwrap_err();
+            assert!(failure.text.contains(&format!("{name} is {value}")), "{}", failure.text);
+        }
     }
 
     #[test]

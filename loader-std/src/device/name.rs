@@ -41,9 +41,12 @@ impl Name {
     /// assert_eq!(Name::parse("sim:cayman:0").unwrap_err(), "`0` is not a number of cores from 1 to 128");
     /// ```
     pub fn parse(text: &str) -> Result<Self, String> {
-        match Node::parse(text) {
-            Some(node) => Ok(Self::Node(node)),
-            None => Sim::parse(text).map(Self::Sim),
+        match (Node::parse(text), Node::split(text)) {
+            (Some(node), _) => Ok(Self::Node(node)),
+            (None, Some(_)) => {
+                Err(format!("`{text}`: the highest number of a device is {}", MAX_DEVICES - 1))
+            }
+            (None, None) => Sim::parse(text).map(Self::Sim),
         }
     }
 }
@@ -82,11 +85,17 @@ impl Node {
     /// Takes a path apart; `None` if it is not one of a device node.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
+        let (folder, number) = Self::split(text)?;
+        let index = number.parse().ok().filter(|index| *index < MAX_DEVICES)?;
+        Some(Self { folder: folder.to_owned(), index })
+    }
+
+    /// Folder and number of a path that ends in `/neuronN`, whether or not there is such a device.
+    fn split(text: &str) -> Option<(&str, &str)> {
         let (folder, name) = text.rsplit_once('/')?;
         let number = name.strip_prefix("neuron")?;
-        let plain = number.bytes().all(|byte| byte.is_ascii_digit());
-        let index = number.parse().ok().filter(|index| plain && *index < MAX_DEVICES)?;
-        Some(Self { folder: folder.to_owned(), index })
+        let plain = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        plain.then_some((folder, number))
     }
 
     /// Where it and what belongs to it lies.
@@ -138,5 +147,10 @@ mod tests {
             assert_eq!(Node::parse(bad), None, "{bad}");
         }
         assert_eq!((Node::parse("/dev/neuron64"), Node::parse("/dev/null")), (None, None));
+        // A number too high is said to be one.
+        for high in ["/dev/neuron64", "/dev/neuron99", "/dev/neuron99999999999999999999"] {
+            let wrong = format!("`{high}`: the highest number of a device is 63");
+            assert_eq!(Name::parse(high), Err(wrong));
+        }
     }
 }

@@ -39,8 +39,12 @@ impl Names {
                 names.variables.insert(id, Variable { name, class });
             }
         }
-        for (name, _) in fields("dma_queue").into_iter().flatten() {
+        for (name, queue) in fields("dma_queue").into_iter().flatten() {
             names.queues.insert(characters(name));
+            let instances = queue.get("queue_instances").and_then(|list| list.items().ok());
+            for instance in instances.into_iter().flatten() {
+                names.queues.extend(string("queue_instances", instance).ok());
+            }
         }
         Ok(names)
     }
@@ -61,7 +65,7 @@ impl Names {
         self.v1
     }
 
-    /// True if there is a queue of that name.
+    /// True if there is a queue, or an instance of one, of that name (staging.md §11.7).
     #[must_use]
     pub fn has_queue(&self, name: &str) -> bool {
         self.queues.contains(name)

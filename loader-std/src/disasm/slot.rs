@@ -26,7 +26,7 @@ pub enum Detail {
     Queue {
         /// Name.
         queue: String,
-        /// The definition has such a queue.
+        /// The definition has such a queue, or such an instance of one.
         known: bool,
         /// Block id.
         block: Option<u32>,

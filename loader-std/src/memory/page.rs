@@ -29,6 +29,23 @@ pub struct Page {
 const VARIABLES: [(&str, u64); 2] =
     [("NEURON_SCRATCHPAD_PAGE_SIZE", 512), ("NEURON_RT_ONE_TMPBUF_PAGE_SIZE_MB", 1)];
 
+/// The variable that says whether the pages are one range (§20.3, driver-abi.md §13.3).
+const CONTIGUOUS: &str = "NEURON_RT_CONTIGUOUS_SCRATCHPAD";
+
+/// Whether the environment asks for one range of pages, or for pages anywhere; `None` if it says nothing.
+///
+/// # Errors
+/// M109 if the variable is neither `0` nor `1`, `false` nor `true`.
+pub fn contiguous(look_up: impl Fn(&str) -> Option<String>) -> Result<Option<bool>, Refusal> {
+    let text = look_up(CONTIGUOUS).unwrap_or_default();
+    match text.trim().to_ascii_lowercase().as_str() {
+        "" => Ok(None),
+        "0" | "false" => Ok(Some(false)),
+        "1" | "true" => Ok(Some(true)),
+        _ => Err(Refusal::named(ToolCode::BadContiguous, text.as_bytes())),
+    }
+}
+
 impl Default for Page {
     /// 64 MiB, contiguous (R20).
     fn default() -> Self {
@@ -56,6 +73,15 @@ impl Page {
         Self { bytes, mode: if contiguous { Mode::Contiguous } else { Mode::Paged } }
     }
 
+    /// The same in the mode that [`contiguous`] found, if it found one that such pages can be in.
+    #[must_use]
+    pub const fn in_mode(self, contiguous: Option<bool>) -> Self {
+        match contiguous {
+            Some(false) => Self { mode: Mode::Paged, ..self },
+            _ => self,
+        }
+    }
+
     /// A policy with this page.
     #[must_use]
     pub const fn of_policy(self, policy: Policy) -> Policy {
@@ -63,22 +89,29 @@ impl Page {
         Policy { page_size: self.bytes, contiguous_scratchpad, ..policy }
     }
 
-    /// The page that the environment asks for; `look_up` gives a variable's value. An empty one is not set.
+    /// The page that the environment asks for; `look_up` gives a variable's value. An empty one is not set. The
+    /// contiguous mode, where it is asked for by name, ignores the page-size variables; without it pages have 512 MiB
+    /// unless one is set (§20.3, staging.md §8.4).
     ///
     /// # Errors
-    /// M104 if the variable is no number of MiB that it takes.
+    /// M104 if the variable is no number of MiB that it takes; as [`contiguous`].
     pub fn from_environment(look_up: impl Fn(&str) -> Option<String>) -> Result<Self, Refusal> {
+        let contiguous = contiguous(&look_up)?;
+        if contiguous == Some(true) {
+            return Ok(Self::default());
+        }
         let set = |&(name, step): &(&str, u64)| {
             let text = look_up(name).filter(|text| !text.trim().is_empty())?;
             Some((text, step))
         };
         let Some((text, step)) = VARIABLES.iter().find_map(set) else {
-            return Ok(Self::default());
+            let paged = Self { bytes: Policy::PAGED_PAGE, mode: Mode::Paged };
+            return Ok(if contiguous.is_some() { paged } else { Self::default() });
         };
         let mib = text.trim().parse::<u64>().ok().filter(|mib| mib.is_multiple_of(step));
         let mib = mib.and_then(|mib| mib.checked_mul(1 << 20));
         let bad = || Refusal::named(ToolCode::BadPageSize, text.as_bytes());
-        Self::of(mib.unwrap_or(0)).map_err(|_| bad())
+        Ok(Self::of(mib.unwrap_or(0)).map_err(|_| bad())?.in_mode(contiguous))
     }
 
     /// The sum of scratchpads, each rounded up to whole pages.

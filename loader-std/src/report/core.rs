@@ -7,12 +7,12 @@ use loader_core::device::Usage;
 use loader_core::lower::QueueView;
 use loader_core::lower::record::{Kbin, MrType};
 use loader_core::manifest::VarClass;
+use loader_core::plan::CoreView;
 use loader_core::plan::record::{BlockRec, DMem, Model, RING_TX, RingRec, VarPlace};
 use loader_core::plan::vars::STATE_BUFFER_BYTES;
-use loader_core::plan::{CoreView, ledger_bytes};
 use serde_json::{Map, Value, json};
 
-pub(super) fn core_json(core: &CoreView<'_>) -> Value {
+pub(super) fn core_json(core: &CoreView<'_>, shared: u64) -> Value {
     let queues: Vec<QueueView<'_>> = core.kbin.queues().collect();
     let tally = core.tally();
     json!({
@@ -30,7 +30,7 @@ pub(super) fn core_json(core: &CoreView<'_>) -> Value {
             "rings": tally.relocated_rings.get(),
         },
         "approximate": tally.approximate.get(),
-        "breakdown": breakdown(core),
+        "breakdown": breakdown(core, shared),
     })
 }
 
@@ -94,26 +94,26 @@ fn block(core: &CoreView<'_>, queues: &[QueueView<'_>], record: &BlockRec) -> Va
         "function": (!function.is_empty()).then(|| text(function)),
         "descriptors": record.descriptors.get(),
         "bytes": record.bytes.get(),
+        "pairs": core.counts(record).map(|count| count.pairs.get()).collect::<Vec<_>>(),
+        "packets": core.counts(record).map(|count| count.packets.get()).collect::<Vec<_>>(),
     })
 }
 
 /// The breakdown of a core with the core's number and subgraph.
-pub(super) fn breakdown_of(core: &CoreView<'_>) -> Value {
-    let mut value = breakdown(core);
+pub(super) fn breakdown_of(core: &CoreView<'_>, shared: u64) -> Value {
+    let mut value = breakdown(core, shared);
     value["core"] = core.core().0.into();
     value["subgraph"] = text(core.kbin.subgraph_name()).into();
     value
 }
 
-/// The vendor's columns with underscores, their sum, and the shared scratchpad beside it.
-fn breakdown(core: &CoreView<'_>) -> Value {
+/// The vendor's columns with underscores, their sum, and beside it the scratchpad pages that lie on the core: pages count
+/// for the core that holds them, which need not be one of the model's (staging.md §8.4).
+fn breakdown(core: &CoreView<'_>, shared: u64) -> Value {
     let breakdown = core.breakdown();
     let mut map: Map<String, Value> =
         breakdown.items().into_iter().map(|(name, bytes)| (name.replace(' ', "_"), bytes.into())).collect();
     map.insert("total".to_owned(), breakdown.total().into());
-    // Pages count for the core that holds them, which need not be one of the model's (staging.md §8.4).
-    let own = |block: &&DMem| block.what.get() == DMem::PAGE && block.core.get() == u32::from(core.core().0);
-    let shared: u64 = core.allocations().iter().filter(own).map(ledger_bytes).sum();
     map.insert("shared_scratchpad".to_owned(), shared.into());
     Value::Object(map)
 }

@@ -11,6 +11,7 @@ use loader_core::manifest::{self, Manifest};
 use loader_core::plan::pages::PageTable;
 use loader_core::plan::record::LoadParams;
 use loader_core::plan::{Plan, Request};
+use loader_core::policy::Policy;
 use loader_core::source::{Payload, Source};
 
 /// What phase one leaves behind in the arena.
@@ -92,6 +93,7 @@ pub fn place<'m, S: Source, D: Device>(
         vcore_size: u16::try_from(lnc).unwrap_or(u16::MAX),
         h_model: 1,
         params: LoadParams {
+            timeout: Policy::EXEC_TIMEOUT.into(),
             verified: u8::from(options.policy.verify_digest),
             contiguous: u8::from(options.policy.contiguous_scratchpad()),
             page_size: options.policy.page_size().into(),

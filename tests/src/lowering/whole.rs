@@ -90,6 +90,7 @@ fn in_pieces(
     let manifest = parse(&mut payload, &mut arena, &limits, policy, &mut Ignored)?;
     let kbins = lower(&mut payload, &manifest, &mut arena, &limits, policy, &mut Ignored)?;
     let params = LoadParams {
+        timeout: Policy::EXEC_TIMEOUT.into(),
         verified: u8::from(policy.verify_digest),
         contiguous: u8::from(policy.contiguous_scratchpad),
         page_size: policy.page_size.into(),

@@ -1,7 +1,7 @@
 //! What `load` is asked in words, by the environment and by the file, against what it does.
 
 use neffload_tests::build::edit_json;
-use neffload_tests::command::{Scratch, document, neffload, status};
+use neffload_tests::command::{Scratch, document, grow_scratchpad, neffload, status};
 use neffload_tests::{fixture, python, skip, workspace};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -48,6 +48,95 @@ fn loads_and_estimates_take_their_page_from_one_place() {
     // The command line goes first.
     let stated = ask(&["load", "--page-size", "64M"], &file, &[(FIRST, "100")]);
     assert_eq!(document(&stated)["page_size"], 64 << 20);
+}
+
+#[test]
+fn pages_lie_anywhere_where_the_environment_wants_no_range() {
+    // driver-abi.md §13.3, manifests.md §20.3; staging.md §8.4 has the default of 512 MiB.
+    const RANGE: &str = "NEURON_RT_CONTIGUOUS_SCRATCHPAD";
+    let file = fixture("cayman-2core");
+    let pages = |words: &[&str], environment: &[(&str, &str)]| {
+        let load = document(&ask(&[&["load"], words].concat(), &file, environment));
+        let memory = document(&ask(&[&["memory"], words].concat(), &file, environment))["memory"].clone();
+        assert_eq!(memory["page_bytes"], load["page_size"], "{environment:?}");
+        assert_eq!(memory["scratchpad_mode"], load["scratchpad_mode"], "{environment:?}");
+        (load["page_size"].as_u64().unwrap() >> 20, load["scratchpad_mode"].as_str().unwrap().to_owned())
+    };
+    for (words, environment, expected) in [
+        (&[][..], &[(RANGE, "0")][..], (512, "paged")),
+        (&[], &[(RANGE, "false"), (SECOND, "64")], (64, "paged")),
+        (&[], &[(RANGE, "0"), (FIRST, "1024")], (1024, "paged")),
+        (&["--page-size", "64M"], &[(RANGE, "0")], (64, "paged")),
+        (&[], &[(RANGE, "1")], (64, "contiguous")),
+        (&[], &[(RANGE, "1"), (FIRST, "1024")], (64, "contiguous")),
+        (&[], &[(RANGE, "")], (64, "contiguous")),
+    ] {
+        let (size, mode) = pages(words, environment);
+        assert_eq!((size, mode.as_str()), expected, "{words:?} {environment:?}");
+    }
+    for words in [&["load"][..], &["plan"], &["memory"], &["report"]] {
+        let refused = ask(words, &file, &[(RANGE, "2")]);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(status(&refused), 2, "{words:?}: {said}");
+        assert!(said.contains(&format!("M109 {RANGE} is 2")), "{said}");
+    }
+}
+
+#[test]
+fn a_range_of_pages_has_no_gaps_on_any_profile() {
+    // R41: 200 MiB take four adjacent pages, and nothing gets a block of its own.
+    let folder = Scratch::new("range");
+    let file = folder.changed("cayman-2core", |fixture| grow_scratchpad(fixture, 200 << 20));
+    for profile in ["FLAT", "FLAT_GUARD", "DRIVER", "NO_ALIGN", "TINY:1G"] {
+        let report = document(&ask(&["load", "--device", &format!("sim,profile={profile}")], &file, &[]));
+        let blocks = report["cores"][0]["allocations"].as_array().unwrap();
+        let number = |value: &Value| u64::from_str_radix(&value.as_str().unwrap()[2..], 16).unwrap();
+        let of = |usage: &str| -> Vec<u64> {
+            let own = blocks.iter().filter(|block| block["usage"] == usage);
+            own.map(|block| number(&block["address"])).collect()
+        };
+        let pages = of("SCRATCHPAD");
+        assert_eq!((pages.len(), of("SCRATCHPAD_NOT_SHARED").len()), (4, 0), "{profile}");
+        assert!(pages.windows(2).all(|pair| pair[0] == pair[1] + (64 << 20)), "{profile}: {pages:x?}");
+    }
+}
+
+#[test]
+fn a_load_keeps_the_timeout_that_the_environment_states() {
+    const TIMEOUT: &str = "NEURON_RT_EXEC_TIMEOUT";
+    let folder = Scratch::new("timeout");
+    let file = fixture("cayman-2core");
+    for (environment, seconds) in [(&[][..], 30), (&[(TIMEOUT, "")], 30), (&[(TIMEOUT, "600")], 600)] {
+        let dump = folder.join("dump");
+        let output = ask(&["load", "--dump", dump.to_str().unwrap()], &file, environment);
+        assert_eq!(status(&output), 0);
+        // staging.md §5.5: the load parameters of the model's record, the timeout first.
+        let model = fs::read(dump.join("model-0.bin")).unwrap();
+        assert_eq!(u64::from_le_bytes(model[6432..6440].try_into().unwrap()), seconds, "{environment:?}");
+    }
+    for words in [&["load"][..], &["plan"], &["memory", "--staged"], &["report"]] {
+        let refused = ask(words, &file, &[(TIMEOUT, "soon")]);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(status(&refused), 2, "{words:?}: {said}");
+        assert!(said.contains(&format!("M108 {TIMEOUT} is soon")), "{said}");
+    }
+}
+
+#[test]
+fn a_profile_has_the_cores_of_the_files_architecture() {
+    let file = fixture("sunda-1core");
+    for words in [&["load"][..], &["plan"], &["load", "--max-memory", "8M"]] {
+        let words = [words, &["--device", "sim::16,profile=DRIVER"]].concat();
+        let refused = ask(&words, &file, &[]);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(status(&refused), 2, "{words:?}: {said}");
+        assert!(
+            said.contains("--device: `16`: a sunda device of profile DRIVER has at most 2 cores"),
+            "{said}"
+        );
+    }
+    let loaded = document(&ask(&["load", "--device", "sim::2,profile=DRIVER"], &file, &[]));
+    assert_eq!((&loaded["device"]["arch"], &loaded["device"]["cores"]), (&json!("sunda"), &json!(2)));
 }
 
 #[test]

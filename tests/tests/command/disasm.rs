@@ -3,7 +3,8 @@
 use loader_core::limits::Limits;
 use loader_std::file::Buffers;
 use loader_std::members::{Members, Unpacked};
-use neffload_tests::command::{document, run, status};
+use neffload_tests::build::edit_json;
+use neffload_tests::command::{Scratch, document, run, status};
 use neffload_tests::{fixture, fixture_files, real_files};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -184,6 +185,36 @@ fn triggers_and_operands_name_queues_and_variables() {
     }
     println!("{triggers} triggers, {operands} operands, {registers} of them in registers");
     assert!(triggers > 5 && operands > 10 && registers > 0);
+}
+
+/// staging.md §11.7: a trigger names an instance of a queue by its exact name; the set's name stands for itself.
+#[test]
+fn triggers_name_instances_of_queues_too() {
+    let scratch = Scratch::new("instances");
+    for (written, known) in [("first", true), ("second", true), ("second ", false), ("third", false)] {
+        let file = scratch.changed("cayman-registers", |fixture| {
+            edit_json(&mut fixture.tree, "sg00/def.json", |def| {
+                for queue in def["dma_queue"].as_object_mut().unwrap().values_mut() {
+                    queue["queue_instances"] = serde_json::json!(["first", "second"]);
+                }
+            });
+            let stream = fixture.tree.get_mut("sg00/Pool.bin").unwrap();
+            for slot in stream.chunks_mut(64).filter(|slot| slot[0] == 0xC1) {
+                slot[12..44].fill(0);
+                slot[12..12 + written.len()].copy_from_slice(written.as_bytes());
+            }
+        });
+        let (_, document) = disasm(&file, &["--engine", "pool"]);
+        let mut triggers = 0;
+        for (_, engine) in streams(&document) {
+            for line in engine["code"].as_array().unwrap().iter().filter(|line| line["opcode"] == "0xc1") {
+                let said = (line["queue"].as_str(), line["queue_known"].as_bool());
+                assert_eq!(said, (Some(written), Some(known)));
+                triggers += 1;
+            }
+        }
+        assert!(triggers > 0);
+    }
 }
 
 #[test]

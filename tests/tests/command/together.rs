@@ -1,6 +1,6 @@
 //! Several files on one device: `neffload load A B …` and `neffload memory --staged`.
 
-use neffload_tests::command::{Scratch, document, run, status};
+use neffload_tests::command::{Scratch, document, grow_scratchpad, run, status};
 use neffload_tests::{fixture, fixture_files};
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -115,6 +115,29 @@ fn staged_figures_are_those_of_a_load() {
             assert_eq!(staged["total"], sum);
         }
     }
+}
+
+/// staging.md §17.2: the scratchpad of the core, whichever file needs how much of it.
+#[test]
+fn the_shared_scratchpad_is_the_cores_and_not_the_files() {
+    let scratch = Scratch::new("shared-scratchpad");
+    let large = scratch.changed("cayman-2core", |fixture| grow_scratchpad(fixture, 100 << 20));
+    let files = [large, fixture("cayman-2core")];
+    let words = ["load", "--json", "--trace"].map(AsRef::<OsStr>::as_ref);
+    let output = run(words.into_iter().chain(files.iter().map(|file| file.as_os_str())));
+    let log = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(log.matches("shared scratchpad: 128.000MB").count(), 2, "{log}");
+    let (_, memory) = ask(&["memory", "--json", "--staged"], &files);
+    for (entry, staged) in document(&output)["files"].as_array().unwrap().iter().zip(0..) {
+        assert_eq!(entry["cores"][0]["breakdown"]["shared_scratchpad"], 128 << 20);
+        assert_eq!(memory["files"][staged]["breakdown"][0]["shared_scratchpad"], 128 << 20);
+    }
+    // What a file uses of it its allocations say.
+    let pages = |file: usize| {
+        let blocks = document(&output)["files"][file]["cores"][0]["allocations"].clone();
+        blocks.as_array().unwrap().iter().filter(|block| block["usage"] == "SCRATCHPAD").count()
+    };
+    assert_eq!((pages(0), pages(1)), (2, 1));
 }
 
 #[test]

@@ -364,6 +364,36 @@ fn lowering_t49() {
     assert!(kbin.mem_ref(3).unwrap().dtensor_md.is_null());
 }
 
+/// lowering.md §2.6, §11.5: the records of device prints are one array of 516 bytes each.
+#[test]
+fn device_prints_are_one_array() {
+    let lowered = |prints: u32, others: u32| {
+        let keys = |id: u32, print: bool| {
+            let mut keys = json!({"type": "tmp-buf", "size": 4, "var_id": id});
+            if print {
+                (keys["prefix"], keys["pipe"]) = (json!(format!("p{id}")), json!(id));
+            }
+            keys
+        };
+        let add = |package: Package, id| package.var(&format!("t{id:02}"), keys(id, id - 2 < prints));
+        (2..2 + prints + others).fold(Package::base(), add).lowered()
+    };
+    for prints in 0..=17 {
+        let (with, without) = (lowered(prints, 1), lowered(0, prints + 1));
+        let bytes = |lowered: &Lowered| lowered.kbins.head().bytes().len() as u32;
+        assert_eq!(bytes(&with) - bytes(&without), (516 * prints).next_multiple_of(8), "{prints}");
+        let kbin = with.kbins.kbin(0).unwrap();
+        for id in 2..2 + prints {
+            let var = kbin.mem_ref(id).unwrap();
+            let print = kbin.print(var).unwrap();
+            assert_eq!((print.prefix_str.as_bytes(), print.pipe_id.get()), (format!("p{id}").as_bytes(), id));
+            let first = kbin.mem_ref(2).unwrap().dtensor_md.off.get();
+            assert_eq!(var.dtensor_md.off.get(), first + 516 * (id - 2));
+        }
+        assert!(kbin.print(kbin.mem_ref(2 + prints).unwrap()).is_none());
+    }
+}
+
 #[test]
 fn lowering_t50() {
     let package = with(json!({"type": "shared", "size": 64}));

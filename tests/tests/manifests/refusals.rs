@@ -47,6 +47,8 @@ fn every_refusal_has_its_code() {
         ("E305", vec![set(DEF, "/cc_streams", json!(5))]),
         ("E305", vec![set(DEF, "/cc_streams", json!(null))]),
         ("E305", vec![set(DEF, "/dma", json!(1))]),
+        ("E305", vec![set(DEF, "/runtime_statebuffer_reservation", json!({}))]),
+        ("E305", vec![set(DEF, "/runtime_statebuffer_reservation", json!(null))]),
         ("E305", vec![set(DEF, "/pe", json!(1))]),
         ("E305", vec![set(DEF, "/fp8_conversion_config", json!({"ocp_sat": "yes"}))]),
         ("E310", vec![set(DEF, "/var/x", json!(5))]),
@@ -64,6 +66,10 @@ fn every_refusal_has_its_code() {
         ("E324", vec![set(DEF, "/var/SB/size", json!(null))]),
         ("E324", vec![set(DEF, "/var/t/prefix", json!("p".repeat(512)))]),
         ("E324", vec![remove(DEF, "/var/p/referenced_var_id")]),
+        ("E324", vec![set(DEF, "/var/a\0b", json!({"type": "tmp-buf", "var_id": 8, "size": 4}))]),
+        ("E324", vec![set(DEF, "/var/\0", json!({"type": "tmp-buf", "var_id": 8, "size": 4}))]),
+        ("E339", vec![set(DEF, "/dma_queue/a\0b", json!({"type": "data"}))]),
+        ("E339", vec![set(DEF, "/dma_queue/q/queue_instances", json!(["a", "a\0b"]))]),
         ("E331", vec![set(DEF, "/dma_queue/q/type", json!("spill"))]),
         ("E333", vec![set(DEF, "/dma_queue/q/num_queues", json!(0))]),
         (
@@ -139,6 +145,28 @@ fn every_refusal_has_its_code() {
             let (error, text) = &*outcome.unwrap_err();
             complete(error, text);
         }
+    }
+}
+
+/// manifests.md §10: on cayman a carve-out that is no array is as none at all, and legacy files may have it so.
+#[test]
+fn a_corrupted_reservation_is_a_missing_one_on_cayman() {
+    let tree = changed(&[
+        set("kelf-0.json", "/target", json!("cayman")),
+        set(DEF, "/runtime_statebuffer_reservation", json!({})),
+    ]);
+    assert_eq!(code(&load(&tree)), "E350");
+    let legacy = Policy { allow_legacy: true, ..Policy::default() };
+    assert_ne!(code(&run(&tree, &legacy, &Limits::DEFAULT, Mode::Resident)), "E305");
+}
+
+/// lowering.md §11.7: 4096 bytes are the longest name of a variable.
+#[test]
+fn a_name_has_at_most_4096_bytes() {
+    for (bytes, expected) in [(4096, "accepted"), (4097, "E810")] {
+        let keys = json!({"type": "tmp-buf", "var_id": 8, "size": 4});
+        let ops = [set(DEF, &format!("/var/{}", "n".repeat(bytes)), keys)];
+        assert_eq!(code(&load(&changed(&ops))), expected, "{bytes}");
     }
 }
 

@@ -5,6 +5,7 @@ use loader_core::arch::{Arch, Engine};
 use loader_core::lower::input::FileIn;
 use loader_core::lower::record::RingType;
 use loader_core::manifest::{BlockSource, VarClass};
+use loader_core::plan::record::{Target, TargetKind};
 use neffload_tests::lowering::handmade::{DmaBlock, Move, member_of};
 use neffload_tests::staging::model::slot::{plain, trigger, with};
 use neffload_tests::staging::model::{Hand, copy, side};
@@ -179,5 +180,27 @@ fn a_static_queue_has_a_block_for_each_of_its_triggers() {
         let mut hand = queued(RingType::DATA);
         (hand.set.queues[0].dynamic, hand.set.queues[0].dge) = (dynamic, dge);
         assert_eq!(started(hand.stream(Engine::Sp, &[]), &slots), [0; 0]);
+    }
+}
+
+/// staging.md §11.3, §5.10: what a function's beginning says is kept; what resets semaphores is not known.
+#[test]
+fn a_function_keeps_what_its_beginning_says() {
+    for (reset, registers) in [(0, [0, 0]), (0, [5, 6]), (1, [5, 6]), (1, [0, 0])] {
+        let [first, second] = registers;
+        let stream = [with(begin("f"), 48, &[reset, first, second]), plain(0xA0)];
+        let hand = || queued(RingType::DATA).stream(Engine::Pool, &stream);
+        let mut rig = Rig::new(Arch::Cayman);
+        let (loaded, _) = image(&mut rig, hand(), Engine::Pool);
+        let core = loaded.plan.core(0).unwrap();
+        let targets: &[Target] = loaded.plan.head().slice(core.model.targets).unwrap();
+        assert_eq!((targets.len(), targets[0].kind), (1, TargetKind::FUNCTION));
+        assert_eq!((targets[0].reset_semaphores, targets[0].return_registers), (reset, registers));
+        assert_eq!(core.images()[2].approximate.get(), u32::from(reset));
+        assert_eq!(core.tally().approximate.get(), u32::from(reset));
+        rig.policy.strict = true;
+        let strict = load_on(&mut rig, hand()).err();
+        let refused = strict.map(|error| (error.id().to_string(), error.at().a, error.at().b));
+        assert_eq!(refused, (reset == 1).then(|| ("S506".to_owned(), 0, 0xD1)));
     }
 }

@@ -116,6 +116,29 @@ fn staging_t68() {
     audit::empty(&rig);
 }
 
+/// staging.md §8.5: a remote variable leads to an address; an empty variable has none.
+#[test]
+fn a_remote_variable_of_an_empty_one_is_refused() {
+    for (class, size, code) in [
+        (VarClass::TmpBuf, 0, Some("S210")),
+        (VarClass::TmpBuf, 1, None),
+        (VarClass::Input, 0, Some("S210")),
+        (VarClass::Input, 8, Some("S210")),
+    ] {
+        let owner = Hand::cayman().var("t", class, size).var("out", VarClass::Output, 4);
+        let other = Hand::cayman().remote("r", 0, 1).var("out", VarClass::Output, 4);
+        let mut rig = Rig::new(Arch::Cayman);
+        let refused = load(&mut rig, vec![owner, other]).err();
+        assert_eq!(refused.map(|error| error.id().to_string()).as_deref(), code, "{class:?} {size}");
+        if code.is_some() {
+            assert!(rig.log().is_empty(), "before any device call");
+        }
+    }
+    // A state buffer has no size of its own.
+    let other = Hand::cayman().remote("r", 0, 0).var("out", VarClass::Output, 4);
+    load(&mut Rig::new(Arch::Cayman), vec![simple(1), other]).unwrap();
+}
+
 #[test]
 fn staging_t69() {
     let remote = |subgraph, var| {

@@ -94,7 +94,8 @@ fn staging_t04() {
     assert_eq!(row.get(Usage::Scratchpad), 536_870_912 + 0x40_0000);
     assert_eq!(row.get(Usage::Weight), 34304 + 64 + 4096);
     assert_eq!(core.bytes_of(Usage::Weight), 34304 + 64 + 4096);
-    let document = &cores_json(&loaded.plan)[0]["breakdown"];
+    let shared = rig.with_pages(|pages, _| pages.bytes(CoreId(0)));
+    let document = &cores_json(&loaded.plan, |_| shared)[0]["breakdown"];
     assert_eq!(document["shared_scratchpad"], 536_870_912 + 0x40_0000);
     rig.with_pages(|pages, _| assert_eq!(pages.bytes(CoreId(0)), 536_870_912 + 0x40_0000));
     audit::check(&rig, &[&loaded]);

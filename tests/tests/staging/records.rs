@@ -184,6 +184,17 @@ fn runtime_records_of_variables_have_their_fields() {
     assert_eq!(core.kbin.list(core.kbin.mem_ref(6).unwrap()).len(), 3);
     assert_eq!(arm.ids.len.get(), 3);
     assert!(vars[6].address().is_none() && vars[2].address().is_none());
+    // A dump shows the union of each class under its own names (§5.7).
+    let text = core.to_string();
+    let shown = |at: usize| -> Vec<String> {
+        let start = text.find(&format!("variable[{at}] @")).unwrap();
+        let lines = text[start..].lines().skip(1).take_while(|line| line.starts_with(' '));
+        let arm = lines.filter_map(|line| line.split_once("variable.arm."));
+        arm.map(|(at, field)| format!("{} {}", at.trim(), field.split(' ').next().unwrap())).collect()
+    };
+    assert_eq!(shown(4), ["32 slot", "40 var_id", "48 is_io"]);
+    assert_eq!(shown(6)[..2], ["32 len", "40 ids"]);
+    assert_eq!(shown(1)[..3], ["32 phys", "40 block", "48 offset"]);
     // A remote record has the block of the owner's core, and does not own it.
     let far = loaded.plan.core(1).unwrap();
     let remote = &far.variables()[2];

@@ -217,7 +217,7 @@ fn the_handle_and_the_registry_say_what_the_file_says() {
     let (file, loader) = (read(FIXTURE), Loader::new(sim()));
     let header = header(&file);
     let mut memory = memory();
-    let options = LoadOptions { core: 2, timeout: 30, ring_cache: 64, ..LoadOptions::default() };
+    let options = LoadOptions { core: 2, timeout: 45, ring_cache: 64, ..LoadOptions::default() };
     let model = loader.load(&file, &mut memory, &options).unwrap();
     let handle = model.handle();
     assert_eq!((handle.vcore.get(), handle.h_nn.get(), handle.global_id.get()), (1, 1, 0));
@@ -226,9 +226,11 @@ fn the_handle_and_the_registry_say_what_the_file_says() {
     let record = used.record();
     assert_eq!((record.uuid, record.interned.get()), (header.uuid, fold_uuid(&header.uuid)));
     assert_eq!(model.facts().trace_id, fold_uuid(&header.uuid));
-    assert_eq!((record.timeout.get(), record.sg_count.get()), (30, 2));
+    assert_eq!((record.timeout.get(), record.sg_count.get()), (45, 2));
+    // Without a stated one it is 30 (driver-abi.md §13.3).
+    assert_eq!(LoadOptions::default().timeout, 30);
     let params = used.bridge().params;
-    assert_eq!((params.timeout.get(), params.ring_cache.get()), (30, 64));
+    assert_eq!((params.timeout.get(), params.ring_cache.get()), (45, 64));
     assert_eq!((params.verified, params.contiguous, params.page_size.get()), (1, 1, 64 << 20));
     for core in model.plan().cores() {
         assert_eq!((core.model.params, core.model.h_model), (params, used.bridge().h_model));

@@ -65,18 +65,41 @@ fn all_remarks(hand: Hand, arch: Arch) -> Vec<(String, u64, String)> {
 }
 
 #[test]
-fn unknown_opcodes_are_reported_once_per_engine() {
+fn every_unknown_opcode_is_reported_once_per_engine() {
     use neffload_tests::staging::model::slot::plain;
     let base = || Hand::cayman().var("out", VarClass::Output, 4);
     let known = [0x01, 0x41, 0x53, 0xA0, 0xA8, 0xB1, 0xE8, 0xCC].map(plain);
     assert_eq!(all_remarks(base().stream(Engine::Pool, &known), Arch::Cayman), []);
     // In the main code, between others; in a function; an opcode of zero.
-    let odd = [plain(0xA0), plain(0x77), plain(0xFE)];
+    let odd = [plain(0xFE), plain(0xA0), plain(0x77), plain(0xFE), plain(0x20), plain(0x3F)];
     let function = [with(plain(0xD1), 12, b"f"), plain(0xFE), plain(0xD2)];
     let hand = base().stream(Engine::Pe, &odd).stream(Engine::Dve, &function).stream(Engine::Sp, &[[0; 64]]);
     let found = all_remarks(hand, Arch::Cayman);
-    let expected = [("W613", 0x77, "pe"), ("W613", 0xFE, "dve"), ("W613", 0, "sp")];
+    let expected = [
+        ("W613", 0x20, "pe"),
+        ("W613", 0x3F, "pe"),
+        ("W613", 0x77, "pe"),
+        ("W613", 0xFE, "pe"),
+        ("W613", 0xFE, "dve"),
+        ("W613", 0, "sp"),
+        ("W615", 1, "sp"),
+    ];
     assert_eq!(found, expected.map(|(code, opcode, engine)| (code.to_owned(), opcode, engine.to_owned())));
+}
+
+/// staging.md §11.1, real-files.md §5: byte 1 is 0x10 in every slot but an extension.
+#[test]
+fn slots_of_another_length_are_told() {
+    use neffload_tests::staging::model::slot::{operand, plain, request};
+    let base = || Hand::cayman().var("t", VarClass::TmpBuf, 64).var("out", VarClass::Output, 4);
+    let place = operand(0, 1, 0x10);
+    let pair = [request(1, place, place), with(plain(0xDA), 1, &[0])];
+    assert_eq!(all_remarks(base().stream(Engine::Act, &pair), Arch::Cayman), []);
+    let long = |slot| with(slot, 1, &[0x11]);
+    let stream =
+        [plain(0xA0), long(plain(0xA0)), long(plain(0xCC)), with(plain(0xD1), 12, b"f"), long(plain(0xA0))];
+    let found = all_remarks(base().stream(Engine::Act, &stream), Arch::Cayman);
+    assert_eq!(found, [("W615".to_owned(), 3, "act".to_owned())]);
 }
 
 #[test]

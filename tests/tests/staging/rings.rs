@@ -304,6 +304,49 @@ fn runs_go_round_the_instances_and_end_with_semaphores() {
     assert_eq!(blocks, [(0, 2, 320), (1, 1, 128)]);
 }
 
+/// staging.md §3.3 B5, §5.9, §11.7: what a trigger adds to the tails of each hardware instance, and how many packets.
+#[test]
+fn a_block_knows_what_it_adds_to_every_instance() {
+    let run = |bytes: u64| copy(side(4, 0, &[bytes], &[1]), side(0, 0, &[bytes], &[1]));
+    let hand = |blocks: &[(Option<u32>, &[u64])]| {
+        let mut hand = base(3, RingType::DATA, 3);
+        hand.set.vars[4].size = Some(61 * 65536);
+        (0..).zip(blocks).fold(hand, |hand, (id, (semaphore, runs))| {
+            hand.block(0, id, *semaphore, runs.iter().map(|&bytes| run(bytes)).collect())
+        })
+    };
+    // A run of 70,000 bytes takes two entries in one packet, a semaphore copy one entry in its own; 61 entries take two
+    // packets on arch 3.
+    let blocks: &[(Option<u32>, &[u64])] = &[
+        (Some(8), &[70_000, 5]),
+        (Some(9), &[5, 70_000]),
+        (None, &[61 * 65536]),
+        (Some(8), &[1, 2, 3, 70_000]),
+    ];
+    let mut rig = Rig::new(Arch::Cayman);
+    let (loaded, pairs) = halves(&mut rig, hand(blocks));
+    let core = loaded.plan.core(0).unwrap();
+    let counts: Vec<Vec<(u32, u32)>> = core
+        .blocks()
+        .iter()
+        .map(|block| core.counts(block).map(|count| (count.pairs.get(), count.packets.get())).collect())
+        .collect();
+    let expected = [
+        [(3, 2), (2, 2), (0, 0)],
+        [(2, 2), (3, 2), (0, 0)],
+        [(61, 2), (0, 0), (0, 0)],
+        [(1 + 2 + 1, 3), (2, 2), (2, 2)],
+    ];
+    assert_eq!(counts, expected);
+    // Together they are the entries of the rings, and the packets that begin in them.
+    for (instance, (tx, _)) in pairs.iter().enumerate() {
+        let sum = |of: fn((u32, u32)) -> u32| counts.iter().map(|block| of(block[instance])).sum::<u32>();
+        assert_eq!(tx.len() as u32, sum(|count| count.0), "instance {instance}");
+        let begun = tx.iter().filter(|entry| entry.is_first()).count() as u32;
+        assert_eq!(begun, sum(|count| count.1), "instance {instance}");
+    }
+}
+
 #[test]
 fn sides_are_cut_where_either_ends() {
     let moved = copy(side(1, 0, &[128, 1], &[1, 128]), side(0, 0, &[4, 32], &[1, 0x4_0000]));

@@ -4,7 +4,7 @@ use super::Emit;
 use crate::arena::{ArenaRef, Record};
 use crate::lower::dims::up8;
 use crate::lower::input::Input;
-use crate::lower::record::{ActSet, Blob, Carveout, Group, Pair, SrcTgtSet, Subgroup, UcodeLib};
+use crate::lower::record::{ActSet, Blob, Carveout, DebugMd, Group, Pair, SrcTgtSet, Subgroup, UcodeLib};
 use zerocopy::little_endian::U32;
 
 /// Declares the pools and the table of what an element of each takes.
@@ -27,6 +27,8 @@ pools! {
     Names: u8,
     /// Names of queues whose first instance is named differently, with their NULs.
     QueueNames: u8,
+    /// M.
+    Prints: DebugMd,
     /// W.
     Blobs: Blob,
     /// Block ends with more than one semaphore.

@@ -25,6 +25,7 @@ impl<I: Input> Emit<'_, '_, I> {
         let records = self.alloc::<MemRef>(count);
         let by_name = self.alloc::<U32>(count);
         self.open(Pool::Names);
+        self.open(Pool::Prints);
         self.kbin.mem_ref_set = set;
         debug_assert!(behind::<MemRefSetHdr>(set, records.len.get()) == records);
         let (mut table, mut marks) = (Default::default(), Marks::default());
@@ -128,7 +129,7 @@ impl<I: Input> Emit<'_, '_, I> {
 
     fn print(&mut self, var: &I::Var<'_>) -> Result<ArenaRef, Error> {
         let Some(print) = var.print() else { return Ok(ArenaRef::NULL) };
-        let place = self.alloc::<DebugMd>(1);
+        let place = self.part(Pool::Prints, 1);
         // The measuring pass has no place, and leaves this to the end.
         if !I::CHECKED && !place.is_null() && print.prefix.len() > PREFIX_MOST {
             return Err(self.subject.var_fault(LowerCode::NameTooLong, var));

@@ -47,6 +47,25 @@ impl<'a, 'f, 'm> Sheet<'a, 'f, 'm> {
         self.each(name, array, |_, _: &T| Ok(()))
     }
 
+    /// Every record of an array, each as what `shown` makes of it.
+    ///
+    /// # Errors
+    /// Those of the formatter.
+    pub fn all_as<T: Record + 'm, W: Walk>(
+        &mut self,
+        name: &'static str,
+        array: ArenaRef,
+        shown: impl Fn(&'m T) -> W,
+    ) -> fmt::Result {
+        for index in 0..array.count() {
+            let Some(place) = array.nth::<T>(index) else { break };
+            let Some(one) = self.head.get::<T>(place) else { break };
+            self.heading(name, (array.count() > 1).then_some(index), place, size_of::<T>())?;
+            write!(self.f, "{}", record(name, &shown(one)))?;
+        }
+        Ok(())
+    }
+
     /// A record that is part of the one printed before, `at` bytes into it.
     ///
     /// # Errors

@@ -272,12 +272,16 @@ fn named_twice(tail: Tail<'_>, def: &DefRecord) -> Option<u32> {
     None
 }
 
-/// E350: on cayman the key must be there, unless legacy files are allowed.
+/// E350: on cayman the key must be there and an array, unless legacy files are allowed. Elsewhere it may be missing, but not
+/// be something else.
 fn carveouts(reader: &DefReader, build: &mut Build<'_, '_>) {
     let present = reader.def.flags.get() & def_flag::CARVEOUTS != 0;
     let cayman = reader.def.arch.get() == Arch::Cayman.number();
     if cayman && !present && !build.policy.allow_legacy() {
         build.offer(reader.rank(Section::Carveouts), fault(ManifestCode::CarveoutMissing));
+    } else if !cayman && reader.def.flags.get() & def_flag::CARVEOUTS_WRONG != 0 {
+        let error = fault(ManifestCode::DefinitionMalformed).name(b"runtime_statebuffer_reservation");
+        build.offer(reader.rank(Section::Carveouts), error);
     }
 }
 

@@ -4,7 +4,7 @@ use super::super::build::{Build, Number, failed, fault, numbers, short};
 use super::super::class::Role;
 use super::super::fields::Type::{Flag, Own, U32 as Unsigned, Word};
 use super::super::fields::{Fields, Read, Words, fields};
-use super::super::record::{DefRecord, QueueRecord, queue_flag};
+use super::super::record::{DefRecord, QueueRecord, Text, queue_flag};
 use crate::arch::Arch;
 use crate::error::{Error, ManifestCode};
 use crate::json::{Element, Kind, Want};
@@ -93,11 +93,13 @@ impl QueueDraft {
         def: &mut DefRecord,
         item: Element<'_>,
     ) -> Result<(), Error> {
-        match build.push_string(&mut def.instance_names, item)? {
-            true => self.instance_count = self.instance_count.saturating_add(1),
-            false => self.said.spoil(Key::QueueInstances),
+        let mut name = Text::EMPTY;
+        if !build.keep_string(item, &mut name)? || build.bytes(name).contains(&0) {
+            self.said.spoil(Key::QueueInstances);
+            return Ok(());
         }
-        Ok(())
+        self.instance_count = self.instance_count.saturating_add(1);
+        build.push(&mut def.instance_names, &name)
     }
 
     pub(super) fn taken(&mut self, build: &mut Build<'_, '_>, value: Element<'_>) -> Result<(), Error> {
@@ -183,6 +185,10 @@ impl QueueDraft {
         }
         if role == Role::EmbeddingUpdate && said.is_absent(Key::EmbeddingUpdateSyncSemaphore) {
             return Err(malformed(7, Key::EmbeddingUpdateSyncSemaphore.word()));
+        }
+        // Records end a name there, and two would read as one.
+        if name.contains(&0) {
+            return Err(malformed(7, b"name"));
         }
         self.rest(record);
         Ok(())

@@ -184,6 +184,9 @@ impl DefReader {
                 let error = fault(ManifestCode::QueueTable).name(b"(the table)").name2(b"value");
                 build.offer(self.rank(Section::Queues), error);
             }
+            Key::RuntimeStatebufferReservation if kind != Kind::Array => {
+                self.flag(def_flag::CARVEOUTS_WRONG);
+            }
             _ => {}
         }
         let Some(Top { kind: due, want, flag, section, .. }) = TOP.get(word.place()) else {

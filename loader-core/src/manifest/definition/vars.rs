@@ -14,6 +14,8 @@ use zerocopy::{FromZeros, IntoBytes};
 const SHAPE_MAX: usize = 8;
 /// Device-print dtype characters at most.
 const DTYPE_MAX: usize = 15;
+/// Bytes of a name at most (lowering.md §11.7).
+const NAME_MAX: usize = 4096;
 /// Device-print prefix bytes at most.
 const PREFIX_MAX: usize = 511;
 
@@ -138,7 +140,7 @@ impl VarDraft {
         name: &[u8],
     ) -> Result<Option<Failed>, Error> {
         let mut record = VarRecord::new_zeroed();
-        match self.check(build, def, &mut record) {
+        match self.check(build, def, name, &mut record) {
             Ok(class) => self.keep(build, def, name, class, &mut record).map(|()| None),
             Err(error) => Ok(Some(error)),
         }
@@ -149,6 +151,7 @@ impl VarDraft {
         &self,
         build: &Build<'_, '_>,
         def: &DefRecord,
+        name: &[u8],
         record: &mut VarRecord,
     ) -> Result<VarClass, Failed> {
         let said = &self.said;
@@ -177,6 +180,9 @@ impl VarDraft {
         self.extent(class, record)?;
         if class == VarClass::Pointer && !said.has(Key::ReferencedVarId) {
             return Err(malformed(14, Key::ReferencedVarId));
+        }
+        if name.contains(&0) {
+            return Err(failed(14, fault(ManifestCode::VarMalformed)).name2(b"name"));
         }
         self.flags(record);
         Ok(class)
@@ -324,6 +330,9 @@ impl VarDraft {
     ) -> Result<(), Error> {
         if def.vars.len() >= build.limits.variables {
             return Err(beyond(b"variables", build.limits.variables));
+        }
+        if name.len() > NAME_MAX {
+            return Err(beyond(b"bytes of a variable's name", 4096));
         }
         build.keep(name, &mut record.name)?;
         if record.shape_len > 0 {

@@ -74,7 +74,7 @@ pub(crate) fn find_target(
     key: u32,
     is_own: &dyn Fn(&Target) -> bool,
 ) -> (u32, u32) {
-    let order = |target: &Target| (target.engine.get(), target.kind.get(), target.id.get());
+    let order = |target: &Target| (u32::from(target.engine.get()), target.kind.get(), target.id.get());
     let wanted = (engine.number(), kind.get(), key);
     let first = all.partition_point(|target| order(target) < wanted);
     let (mut found, mut slot) = (0u32, 0);

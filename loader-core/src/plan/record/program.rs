@@ -33,7 +33,7 @@ open_enums! {
     }
 
     /// What a branch can go to.
-    TargetKind(U32, u32) {
+    TargetKind(U16, u16) {
         LABEL = 1 "label",
         FUNCTION = 2 "function",
     }
@@ -72,7 +72,7 @@ records! {
     }
 
     /// What is known about one engine's image (ours).
-    Image: 200 {
+    Image: 232 {
         /// Engine number.
         0 engine: U32,
         /// Index of its [`DMem`](super::DMem).
@@ -101,12 +101,14 @@ records! {
         48 function_source: U32,
         /// 1 if the position map was too long to keep: positions are unknown (staging.md §2).
         52 positions_lost: U16,
-        /// First opcode of which nothing is known, plus 1; 0 for none, and where nobody reads remarks.
-        54 unknown: U16,
+        /// Slots whose length, byte 1, is not 16 words, up to 65,535; 0 where nobody reads remarks.
+        54 lengths: U16,
+        /// A bit for each opcode of which nothing is known; none where nobody reads remarks.
+        56 unknown: [U32; 8],
         /// Pseudo slots by opcode: `c1` to `df` at 0 to 30, `a9` at 31 (R5).
-        56 pseudo: [U32; 32],
+        88 pseudo: [U32; 32],
         /// Records of the position map.
-        184 patches: PatchList,
+        216 patches: PatchList,
     }
 
     /// An operand that names a variable: one that is bound when the model runs (R2), or one of a slot that is
@@ -157,12 +159,18 @@ records! {
     /// A place that branches go to.
     Target: 24 {
         /// Engine number.
-        0 engine: U32,
+        0 engine: U16,
         /// Label or function.
-        4 kind: TargetKind,
+        2 kind: TargetKind,
+        /// Of a function: 1 if its beginning resets semaphores (bytes 48 to 50 of `d1`, staging.md §11.3, §5.10).
+        4 reset_semaphores: u8,
+        /// The registers that hold where it returns to.
+        5 return_registers: [u8; 2],
+        /// Padding.
+        7 pad: u8,
         /// Slot within the image.
         8 slot: U32,
-        /// Label id.
+        /// Label id, or the key of a function's name.
         12 id: U32,
         /// Function name, 32 bytes, NUL-filled.
         16 name: ArenaRef,
@@ -193,7 +201,7 @@ records! {
         /// Arena offset of the function name, [`FUNCTION_NAME`] bytes: the one it names, or for an opaque slot the one it
         /// stands in; 0 without one.
         20 name: U32,
-        /// Offset, queue slot plus 1, or the marker of an unknown operand.
+        /// Offset, queue slot plus 1, the marker of an unknown operand, or of a function the bytes 48 to 50 of its beginning.
         24 value: U64,
     }
 }
@@ -226,6 +234,21 @@ impl Image {
             .sum()
     }
 
+    /// The opcodes of which nothing is known, in order.
+    pub fn unknown_opcodes(&self) -> impl Iterator<Item = u8> + '_ {
+        (0..=u8::MAX).filter(|opcode| {
+            let word = self.unknown.get(usize::from(opcode >> 5)).map_or(0, |word| word.get());
+            word & unknown_bit(*opcode) != 0
+        })
+    }
+
+    /// Notes an opcode of which nothing is known.
+    pub(in crate::plan) fn add_unknown(&mut self, opcode: u8) {
+        if let Some(word) = self.unknown.get_mut(usize::from(opcode >> 5)) {
+            *word = (word.get() | unknown_bit(opcode)).into();
+        }
+    }
+
     /// Slots with that opcode, if it is one that `pseudo` counts.
     #[must_use]
     pub fn pseudo_count(&self, opcode: u8) -> u32 {
@@ -252,6 +275,11 @@ pub const fn is_known(opcode: u8) -> bool {
             | 0x81 | 0x92 | 0xA0 | 0xA2 | 0xA4 | 0xA7..=0xA9 | 0xB0 | 0xB1 | 0xB3 | 0xB5 | 0xB8 | 0xBB | 0xBD
             | 0xC1..=0xDF | 0xE8 | 0xF1
     )
+}
+
+/// The bit of an opcode in its word of [`Image::unknown`].
+const fn unknown_bit(opcode: u8) -> u32 {
+    1u32.wrapping_shl((opcode & 31) as u32)
 }
 
 /// Index of a pseudo-opcode in [`Image::pseudo`] (R5).

@@ -39,7 +39,7 @@ records! {
     }
 
     /// One DMA block: what the reference's block-to-descriptor-count table (§5.9) answers, by queue, id and function.
-    BlockRec: 48 {
+    BlockRec: 56 {
         /// Slot of the queue.
         0 queue: U16,
         /// Ring instance of the kbin (`queue_instances`).
@@ -60,6 +60,17 @@ records! {
         36 flags: U32,
         /// Name of its function, among the lowered records; null for one of the main code.
         40 function: ArenaRef,
+        /// What it adds to each hardware instance of its queue, if that is not its [`BlockRec::even_count`]: [`QueueCount`]
+        /// records by instance, `num_queues` of them. Small code keeps none: no instruction that it writes needs them.
+        48 counts: ArenaRef,
+    }
+
+    /// What a block adds to the rings of one hardware instance (staging.md §5.9, §11.7; the record is ours).
+    QueueCount: 8 {
+        /// Descriptor pairs, and so the increments of the tail of tx and of rx, which are alike (I11).
+        0 pairs: U32,
+        /// Packets (R33).
+        4 packets: U32,
     }
 
     /// Bytes of a member that go to the device. Sorted by member, so that one pass over the file serves all.
@@ -115,6 +126,20 @@ impl BlockRec {
     #[must_use]
     pub const fn is_approximate(&self) -> bool {
         self.is(BlockFlags::APPROXIMATE)
+    }
+
+    /// What it adds to a hardware instance if every run is one pair and one packet: the runs go round the `rings`
+    /// instances, and each of those that got one ends with a semaphore copy, a packet of its own (R9, R33).
+    #[must_use]
+    pub fn even_count(&self, instance: u32, rings: u32) -> QueueCount {
+        let (runs, rings, instance) = (self.runs.get(), u64::from(rings.max(1)), u64::from(instance));
+        let rounds = runs.checked_div(rings).unwrap_or(0);
+        let more = u64::from(instance < runs.checked_rem(rings).unwrap_or(0));
+        let semaphore = u64::from(self.semaphore().is_some() && instance < runs.min(rings));
+        let sum = U32::new(
+            u32::try_from(rounds.saturating_add(more).saturating_add(semaphore)).unwrap_or(u32::MAX),
+        );
+        QueueCount { pairs: sum, packets: sum }
     }
 
     /// One more instruction triggers it.

@@ -1,6 +1,6 @@
 //! What each pseudo-opcode becomes (staging.md §11.3; R5, R6, R8, R38).
 //!
-//! Exact: `a9`, `cc`, `d1`, `df` (exit), and `d4` without a register and without an extension. Opaque, as R6 lists them:
+//! Exact: `a9`, `cc`, `d1` that resets no semaphores, `df` (exit), and `d4` without a register and without an extension. Opaque, as R6 lists them:
 //! `c1` to `c4`, `c6`, `c9`, `cd` to `d0`, `d5`, `d8`, `de`, other `df`, and `d4` that a register or a `da` belongs to. The rest
 //! is *approximate*: the slot count is stated, the encoding is not. What each of them lacks:
 //!
@@ -11,6 +11,7 @@
 //! | `c8` | one slot, a 32-bit register write; all fields | opcode and layout of that write, and the register |
 //! | `ca` | several slots: configuration, argument load, drain, semaphore | how many; every field |
 //! | `cb` | one slot, a tensor id | where the id lies; the real opcode |
+//! | `d1` that resets semaphores | no slot; the flag | what resets them |
 //! | `d2` | one or more slots, a register branch | how many; the target mode of such a branch; which register is which |
 //! | `d3` | a frame, then a relative branch, which is exact | slots and content of the frame |
 //! | `d6` | a prologue for an address operand | how many slots; where the operand lies |
@@ -34,6 +35,9 @@ use zerocopy::little_endian::U64;
 const LABEL_ID: usize = 12;
 /// Where an unresolved branch keeps the id of its label: the displacement field (Open).
 const BRANCH_LABEL: usize = 48;
+/// Where a function's beginning says that it resets semaphores; its two return registers follow (staging.md §11.3,
+/// Confirmed).
+const RESET: usize = 48;
 /// Flag of a trigger whose count of descriptors is in the instruction (staging.md §11.3, Confirmed).
 const RAW_COUNT: usize = 44;
 /// Reduce operations that a collective may use (staging.md §11.3, Confirmed).
@@ -309,7 +313,12 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
     /// `d1`: no device slot; the function starts with the next one.
     fn begin(&mut self, slot: &Slot) -> Result<(), Error> {
         self.enter_function();
-        let note = self.note(NoteKind::FUNCTION);
+        // What returns by the registers is approximate itself; nothing else resets semaphores.
+        if byte(slot, RESET) != 0 {
+            self.note_approximate()?;
+        }
+        let mut note = self.note(NoteKind::FUNCTION);
+        note.value = (long(slot, RESET) & 0xFF_FFFF).into();
         self.sink.named_note(note, name(slot))?;
         self.tell(NoteKind::DELETE)
     }

@@ -6,7 +6,7 @@ use crate::plan::record::FUNCTION_NAME;
 pub type Slot = [u8; 64];
 
 /// Byte length of a slot in 4-byte words, in byte 1 of every instruction.
-const WORDS: u8 = 0x10;
+pub(super) const WORDS: u8 = 0x10;
 /// Opcode of a relative branch.
 const BRANCH: u8 = 0xA9;
 /// Opcode of an event and semaphore instruction.

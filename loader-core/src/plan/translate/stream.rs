@@ -1,6 +1,6 @@
 //! Cuts a byte stream into slots and keeps count of where they go.
 
-use super::slot::Slot;
+use super::slot::{Slot, WORDS};
 use super::{Code, Places, Section, Sink};
 use crate::bytes::{split, split_mut};
 use crate::error::{Error, StageCode};
@@ -18,8 +18,8 @@ pub struct Stream {
     held: Slot,
     is_held: bool,
     section: Section,
-    /// Of the engine's image, what counts slots, and the first opcode of which nothing is known, which small code does not
-    /// look for: it makes no remarks.
+    /// Of the engine's image, what counts slots, and what is odd about them, which small code does not look for: it makes
+    /// no remarks.
     pub(super) counts: Image,
 }
 
@@ -91,12 +91,19 @@ impl Stream {
         }
     }
 
-    /// Looks for an opcode of which nothing is known.
-    fn seek_unknown(&mut self, slots: &[u8]) {
-        if !SMALL && self.counts.unknown.get() == 0 {
-            let mut opcodes = slots.as_chunks::<64>().0.iter().filter_map(|slot| slot.first().copied());
-            let found = opcodes.find(|&opcode| !is_known(opcode));
-            self.counts.unknown = found.map_or(0, |opcode| u16::from(opcode).saturating_add(1)).into();
+    /// Looks for opcodes of which nothing is known, and for other lengths than every slot has but an extension, which is
+    /// data (staging.md §11.1, real-files.md §5).
+    fn seek_odd(&mut self, slots: &[u8]) {
+        if SMALL {
+            return;
+        }
+        for &[opcode, words, ..] in slots.as_chunks::<64>().0 {
+            if !is_known(opcode) {
+                self.counts.add_unknown(opcode);
+            }
+            if words != WORDS && opcode != 0xDA {
+                self.counts.lengths = self.counts.lengths.get().saturating_add(1).into();
+            }
         }
     }
 
@@ -159,7 +166,7 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
 
     fn take(&mut self, slot: &mut Slot) -> Result<(), Error> {
         let [opcode, ..] = *slot;
-        self.stream.seek_unknown(slot);
+        self.stream.seek_odd(slot);
         if let Some(index) = pseudo_index(opcode)
             && let Some(count) = self.stream.counts.pseudo.get_mut(index)
         {
@@ -184,7 +191,7 @@ impl<P: Places + ?Sized, S: Sink + ?Sized> Run<'_, P, S> {
 
     /// Passes plain slots of the main code through.
     fn pass(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.stream.seek_unknown(bytes);
+        self.stream.seek_odd(bytes);
         let count = slots_in(bytes);
         self.sink.slots(Section::Main, self.stream.counts.main.get(), bytes)?;
         more(&mut self.stream.counts.main, count);

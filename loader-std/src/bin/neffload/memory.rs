@@ -104,7 +104,7 @@ fn stage(measured: &mut [Measured], page: Page, output: &Output) -> Result<(), T
 
 fn page(arguments: &MemoryArguments) -> Result<Page, Trouble> {
     let page = match arguments.page_size {
-        Some(bytes) => Page::of(bytes),
+        Some(bytes) => Page::of(bytes).and_then(environment::page_of),
         None => environment::page(),
     };
     page.map_err(|refusal| Trouble::Usage(refusal.to_string()))

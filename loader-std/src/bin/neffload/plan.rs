@@ -16,6 +16,7 @@ use loader_std::needs::image::{ImageNeeds, image_needs};
 use loader_std::needs::{Needs, needs};
 use neuron_drivers::sim::Config;
 use serde_json::{Map, Value, json};
+use std::cell::Cell;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -51,7 +52,7 @@ pub(crate) fn run(arguments: &PlanArguments, output: &mut Output) -> Result<Answ
         Input::Pipe(_) => {
             plan_of(&mut hold(&arguments.file, &mut input, output)?.as_slice(), asked, spec, output)
         }
-    };
+    }?;
     match planned {
         Ok(plan) => {
             plan.answer(arguments, output)?;
@@ -69,13 +70,25 @@ fn plan_of<S: Source>(
     asked: &Asked,
     spec: SimSpec,
     output: &Output,
-) -> Result<Plan, LoadError> {
+) -> Result<Result<Plan, LoadError>, Trouble> {
     let options = asked.options();
     let watch = output.watch("planning", source.len());
-    let (needs, sim) = needs(&mut watch.source(source), &options, |target| spec.open(target, false))?;
+    // Known once the file said its architecture.
+    let unfit = Cell::new(None);
+    let needed = needs(&mut watch.source(source), &options, |target| {
+        unfit.set(spec.fits(target).err());
+        spec.open(target, false)
+    });
+    if let Some(what) = unfit.take() {
+        return Err(Trouble::Usage(format!("--device: {what}")));
+    }
+    let (needs, sim) = match needed {
+        Ok(needed) => needed,
+        Err(refused) => return Ok(Err(refused)),
+    };
     // A file that no image loads, say one with members in extents, has no such sizes.
     let image = image_needs(source, options.limits, options.policy).ok();
-    Ok(Plan { needs, image, config: *sim.config(), policy: options.policy })
+    Ok(Ok(Plan { needs, image, config: *sim.config(), policy: options.policy }))
 }
 
 impl PlanArguments {

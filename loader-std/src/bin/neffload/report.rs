@@ -15,6 +15,7 @@ use crate::replace::replace;
 use crate::trouble::Trouble;
 use clap::Args;
 use loader_core::source::Source;
+use loader_std::environment;
 use loader_std::file::Input;
 use serde_json::Value;
 use std::io::Write;
@@ -45,6 +46,7 @@ pub(crate) fn run(arguments: &ReportArguments, output: &mut Output) -> Result<An
         apart(out, [arguments.file.as_path()])?;
     }
     check_environment()?;
+    environment::page().map_err(|refusal| Trouble::Usage(refusal.to_string()))?;
     let mut input = Input::open(&arguments.file).map_err(Trouble::at(&arguments.file))?;
     let mut progress = output.progress("reading", input.len());
     let document = facts::gather(&arguments.file, &mut input, |done| progress.set(done))?;

@@ -24,7 +24,8 @@ pub(crate) struct Asked {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=2))]
     lnc: Option<u32>,
     /// Scratchpad page; 64M lies in one range, other sizes are paged. NEURON_SCRATCHPAD_PAGE_SIZE or
-    /// NEURON_RT_ONE_TMPBUF_PAGE_SIZE_MB by default, else 64M. Images are aligned to 32 KiB, or to
+    /// NEURON_RT_ONE_TMPBUF_PAGE_SIZE_MB by default, else 64M. NEURON_RT_CONTIGUOUS_SCRATCHPAD=0 has all sizes paged,
+    /// 512M by default. Images are aligned to 32 KiB, or to
     /// NEURON_RT_DBG_SEQ_IRAM_BLOCK_SIZES_KB if that is more
     #[arg(long, value_name = "N", value_parser = number)]
     page_size: Option<u64>,
@@ -49,14 +50,19 @@ pub(crate) struct Asked {
 
 /// Refuses an environment that no load can go by.
 pub(crate) fn check_environment() -> Result<(), Trouble> {
-    let asked = environment::engine_block().map(drop).and_then(|()| environment::fp8().map(drop));
-    asked.map_err(|refusal| Trouble::Usage(refusal.to_string()))
+    let asked = || {
+        environment::engine_block()?;
+        environment::fp8()?;
+        environment::exec_timeout()
+    };
+    asked().map(drop).map_err(|refusal| Trouble::Usage(refusal.to_string()))
 }
 
 impl Asked {
     /// The scratchpad page: the command line's, else the environment's.
     fn page(&self) -> Result<Page, Trouble> {
-        let page = self.page_size.map_or_else(environment::page, |bytes| Ok(Page::of_any(bytes)));
+        let stated = |bytes| environment::page_of(Page::of_any(bytes));
+        let page = self.page_size.map_or_else(environment::page, stated);
         page.map_err(|refusal| Trouble::Usage(refusal.to_string()))
     }
 
@@ -86,6 +92,7 @@ impl Asked {
         LoadOptions {
             core: self.core,
             policy: self.policy(),
+            timeout: environment::exec_timeout().unwrap_or(Policy::EXEC_TIMEOUT),
             threads: self.threads.unwrap_or(0),
             ..LoadOptions::default()
         }

@@ -48,14 +48,8 @@ pub(super) fn parse(text: &str) -> Result<DeviceSpec, String> {
             _ => return Err(format!("`{part}`: expected `store=…` or `profile=…`")),
         }
     }
-    if let (Some(arch), Some(cores)) = (arch, cores)
-        && cores > spec.profile.most_cores(arch)
-    {
-        let (most, arch) = (spec.profile.most_cores(arch), arch.name());
-        return Err(format!(
-            "`{cores}`: a {arch} device of profile {} has at most {most} cores",
-            spec.profile()
-        ));
+    if let Some(arch) = arch {
+        spec.fits(arch)?;
     }
     Ok(DeviceSpec::Sim(spec))
 }
@@ -90,6 +84,19 @@ impl SimSpec {
     /// The same device without memory for what is written.
     pub(crate) fn without_content(self) -> Self {
         Self { content: Content::Discard, ..self }
+    }
+
+    /// Refuses more cores than the profile has of the device for a file of that architecture.
+    pub(crate) fn fits(&self, target: Arch) -> Result<(), String> {
+        let arch = self.arch.unwrap_or(target);
+        let most = self.profile.most_cores(arch);
+        match self.cores.filter(|cores| *cores > most) {
+            Some(cores) => {
+                let (arch, profile) = (arch.name(), self.profile());
+                Err(format!("`{cores}`: a {arch} device of profile {profile} has at most {most} cores"))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The device as it will be for a file of that architecture.
@@ -159,6 +166,14 @@ impl DeviceSpec {
         }
     }
 
+    /// As [`SimSpec::fits`]; what a node has the driver says.
+    pub(super) fn fits(&self, target: Arch) -> Result<(), String> {
+        match self {
+            Self::Sim(spec) => spec.fits(target),
+            Self::Node(_) => Ok(()),
+        }
+    }
+
     /// The simulated device; for questions that no other answers.
     pub(crate) fn simulated(&self) -> Result<SimSpec, String> {
         match self {
@@ -214,6 +229,13 @@ mod tests {
                 assert!(parse(&format!("sim:{beyond},profile={profile}")).is_ok(), "{beyond} {profile}");
             }
         }
+        // Which architecture it has the file says.
+        let open = sim("sim::16,profile=DRIVER");
+        assert!(
+            open.fits(Arch::Sunda).unwrap_err().contains("a sunda device of profile DRIVER has at most 2")
+        );
+        assert!(open.fits(Arch::Cayman).is_err() && sim("sim::8,profile=DRIVER").fits(Arch::Mariana).is_ok());
+        assert!(sim("sim::16").fits(Arch::Sunda).is_ok());
         // Without a number, as many as there are.
         for (text, arch, cores) in [
             ("sim,profile=DRIVER", Arch::Sunda, 2),

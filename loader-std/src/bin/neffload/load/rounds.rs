@@ -8,6 +8,7 @@ use crate::inspect::NoNames;
 use crate::output::{Output, shown, verdict};
 use crate::trouble::Trouble;
 use loader_core::arch::Arch;
+use loader_core::device::Usage;
 use loader_core::error::{Error, Stage};
 use loader_core::plan::record::STATE_READY;
 use loader_core::source::Source;
@@ -181,6 +182,9 @@ impl Rounds<'_> {
     fn place<S: Source>(&mut self, prepared: Prepared<'_, S>, folder: &mut Option<PathBuf>) -> Placed {
         let lnc = prepared.lnc();
         if self.loader.is_none() {
+            if let Err(what) = self.arguments.asked.device.fits(prepared.arch()) {
+                return Ok(Err(Trouble::Usage(format!("--device: {what}"))));
+            }
             let device = self.open(prepared.arch(), lnc)?;
             self.before = device.state();
             self.loader = Some(Loader::new(device));
@@ -203,7 +207,7 @@ impl Rounds<'_> {
             state: if ready { "ready" } else { "loaded" },
             device: target::describe(loader.device(), self.arguments.asked.device.node()),
             lnc,
-            cores: cores_json(model.plan()),
+            cores: cores_json(model.plan(), |core| loader.usage(core).get(Usage::Scratchpad)),
         };
         let kept = (model.keep(), loaded);
         Ok(dumped.map(|()| kept).map_err(|error| Trouble::Usage(error.to_string())))

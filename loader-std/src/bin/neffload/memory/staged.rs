@@ -58,7 +58,8 @@ impl Stager {
         let loader = self.device(prepared.arch());
         let model = loader.place(prepared)?;
         let log = model.plan().cores().map(|core| log(&core, loader.device())).collect();
-        let staged = Staged { breakdown: breakdowns_json(model.plan()), log };
+        let shared = |core| loader.usage(core).get(Usage::Scratchpad);
+        let staged = Staged { breakdown: breakdowns_json(model.plan(), shared), log };
         let _ = model.keep();
         Ok(staged)
     }

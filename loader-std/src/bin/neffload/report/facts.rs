@@ -9,10 +9,11 @@ use loader_core::container::MemberTable;
 use loader_core::manifest::Definition;
 use loader_core::policy::Policy;
 use loader_std::container::{Survey, table_json};
+use loader_std::environment;
 use loader_std::file::Input;
 use loader_std::inspect::{Question, document_beside as inspect};
 use loader_std::members::{Members, Unpacked, Whole};
-use loader_std::memory::{Estimate, Page};
+use loader_std::memory::Estimate;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -25,19 +26,15 @@ const MOST_WARNINGS: usize = 100;
 
 /// Everything that the page says about a file, which is read once. `told` hears the bytes done so far.
 pub(super) fn gather(path: &Path, input: &mut Input, told: impl FnMut(u64)) -> Result<Document, Trouble> {
-    let policy = Policy {
-        verify_digest: false,
-        report_digest: true,
-        tooling: true,
-        ..loader_std::environment::policy()
-    };
+    let policy = Policy { verify_digest: false, report_digest: true, tooling: true, ..environment::policy() };
     let question = Question { wanted: |name| name.ends_with(b".bin"), ..Question::new(&policy) };
     let mut mixes = Vec::new();
     let mut memory = Value::Null;
     let mut whole = Whole::default();
     let inspected = inspect(input, question, &mut whole, told, |manifest, table, members| {
         mixes = manifest.definitions().map(|definition| mix(&definition, table, members)).collect();
-        memory = Estimate::of(members, Page::default()).map_or(Value::Null, |estimate| json!(estimate));
+        let page = environment::page().unwrap_or_default();
+        memory = Estimate::of(members, page).map_or(Value::Null, |estimate| json!(estimate));
     });
     let (inspected, seen) = inspected.map_err(|error| Trouble::Usage(error.to_string()))?;
     let inspected = Document::of("inspect", inspected);

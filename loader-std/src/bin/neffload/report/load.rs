@@ -2,6 +2,7 @@
 
 use super::map;
 use crate::output::verdict;
+use loader_core::device::Usage;
 use loader_std::container::Survey;
 use loader_std::inspect::warnings_json;
 use loader_std::loader::prepare_surveyed;
@@ -25,7 +26,8 @@ pub(super) fn load(seen: &Survey, whole: &Whole, subgraphs: &Value) -> (Value, V
         let lnc = prepared.lnc();
         let model = loader.place(prepared)?;
         let device = json!({ "kind": "sim", "arch": config.arch.name(), "cores": config.cores });
-        Ok((device, lnc, cores_json(model.plan()), warnings_json(&model.facts().notes)))
+        let cores = cores_json(model.plan(), |core| loader.usage(core).get(Usage::Scratchpad));
+        Ok((device, lnc, cores, warnings_json(&model.facts().notes)))
     });
     match loaded {
         Ok((device, lnc, cores, warnings)) => {
