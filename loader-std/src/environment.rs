@@ -121,7 +121,7 @@ pub fn page() -> Result<Page, Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use super::{allow_legacy, engine_block_of, fp8_of, is_unclear, membership};
+    use super::{allow_legacy, engine_block_of, fp8_of, membership};
     use loader_core::policy::Fp8Overrides;
     use std::ffi::OsStr;
 
@@ -180,7 +180,7 @@ mod tests {
     fn manifests_z08() {
         for (value, expected) in [("1", true), ("true", true), ("", false), ("0", false), ("no", false)] {
             assert_eq!(allow_legacy(Some(OsStr::new(value))), expected, "{value:?}");
-            assert_eq!(is_unclear(OsStr::new(value)), value == "no", "{value:?}");
+            assert_eq!(super::is_unclear(OsStr::new(value)), value == "no", "{value:?}");
         }
         assert!(!allow_legacy(None));
     }
