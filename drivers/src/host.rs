@@ -2,3 +2,4 @@
 
 pub mod file_limit;
 pub mod heap;
+pub mod streams;

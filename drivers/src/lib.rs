@@ -6,7 +6,7 @@
 //! | [`map`] | the address maps of the three architectures | nothing |
 //! | `neuron` | the accelerator behind the kernel driver | Linux; the C library is optional |
 //! | `simdrv` | the simulated kernel driver, behind the same requests | a heap |
-//! | `host` | none: what memory is left, and that a file may be too large | the C library of a Unix |
+//! | `host` | none: what memory is left, that a file may be too large, a closed output | the C library of a Unix |
 //! | `harness` | the simulated kernel driver behind real system calls | Linux with seccomp user notification |
 //! | [`sim`] | the deterministic simulated accelerator | nothing: no operating system, no heap |
 #![no_std]

@@ -11,6 +11,7 @@
 
 use crate::report::address;
 use loader_core::device::{Device, DeviceError};
+use loader_core::error::Stage;
 use loader_core::plan::record::DMem;
 use loader_core::plan::{CoreView, Plan};
 use serde_json::Value;
@@ -36,10 +37,7 @@ impl fmt::Display for DumpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
-            Self::Device(DeviceError::ReadRefused) => {
-                f.write_str("the device's store keeps no bytes to dump; use `store=full`")
-            }
-            Self::Device(error) => write!(f, "the device cannot be read: {error:?}"),
+            Self::Device(error) => write!(f, "{}", error.at(Stage::Tool)),
         }
     }
 }

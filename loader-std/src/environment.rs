@@ -24,6 +24,13 @@ pub fn allow_legacy(value: Option<&OsStr>) -> bool {
     value.is_some_and(|value| value == "1" || value.eq_ignore_ascii_case("true"))
 }
 
+/// Whether a value of `NEURON_RT_ALLOW_LEGACY_NEFF` is neither yes nor no, so that [`allow_legacy`] takes it for no.
+#[must_use]
+pub fn is_unclear(value: &OsStr) -> bool {
+    let no = value.is_empty() || value == "0" || value.eq_ignore_ascii_case("false");
+    !no && !allow_legacy(Some(value))
+}
+
 /// The same for this process.
 #[must_use]
 pub fn legacy_allowed() -> bool {
@@ -216,6 +223,7 @@ mod tests {
     fn manifests_z08() {
         for (value, expected) in [("1", true), ("true", true), ("", false), ("0", false), ("no", false)] {
             assert_eq!(allow_legacy(Some(OsStr::new(value))), expected, "{value:?}");
+            assert_eq!(super::is_unclear(OsStr::new(value)), value == "no", "{value:?}");
         }
         assert!(!allow_legacy(None));
     }

@@ -4,7 +4,6 @@
 //! major version of at most 2, a payload that fits the file, and at 0x400 a gzip or tar header. Memory is
 //! one window, whatever the file's size.
 
-use crate::file::FileSource;
 use loader_core::container::{HEADER_BYTES, Header, HeaderView, gates};
 use loader_core::source::Source;
 
@@ -39,7 +38,7 @@ const FREE: u64 = 64 << 20;
 /// # Errors
 /// The source's refusal to be read, or `found`'s.
 pub fn find<E: From<loader_core::error::Error>>(
-    source: &mut FileSource,
+    source: &mut impl Source,
     mut found: impl FnMut(Found, Option<u64>) -> Result<bool, E>,
     mut progress: impl FnMut(u64),
 ) -> Result<(), E> {
@@ -74,7 +73,7 @@ pub fn find<E: From<loader_core::error::Error>>(
     Ok(())
 }
 
-fn fill(source: &mut FileSource, at: u64, window: &mut [u8]) -> Result<usize, loader_core::error::Error> {
+fn fill(source: &mut impl Source, at: u64, window: &mut [u8]) -> Result<usize, loader_core::error::Error> {
     let mut have = 0;
     while have < window.len() {
         match source.read_at(at + have as u64, &mut window[have..])? {

@@ -34,8 +34,15 @@ pub fn for_threads(count: usize) -> bool {
     left(count.saturating_mul(THREAD))
 }
 
+/// Whether [`MARGIN`] is left for small requests, which are made without care. A process in which several threads take
+/// the last of it at once may still find that it is not.
+#[must_use]
+pub fn for_small_requests() -> bool {
+    left(MARGIN)
+}
+
 fn margin(bytes: usize) -> Result<(), Full> {
-    if left(MARGIN) { Ok(()) } else { Err(Full { bytes }) }
+    if for_small_requests() { Ok(()) } else { Err(Full { bytes }) }
 }
 
 /// As many zeros. The system commits them as they are touched.

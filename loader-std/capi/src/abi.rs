@@ -10,7 +10,7 @@ pub mod set;
 pub mod tensor;
 
 use self::cancel::Uncancelled;
-use crate::failure::{Answer, Failure, report};
+use crate::failure::{self, Answer, Failure, report};
 use crate::library::Library;
 use crate::status::Number;
 use loader_core::error::Status;
@@ -27,6 +27,15 @@ fn answer(function: &str, body: impl FnOnce() -> Answer) -> Number {
             failure.status.number()
         }
     }
+}
+
+/// As [`with_library`], for a body that makes something: refused unless the process has memory for the small requests
+/// that it makes on the way, none of which can be refused. What gives memory back needs none.
+fn with_room(function: &str, body: impl FnOnce(&'static Library) -> Answer) -> Number {
+    with_library(function, |library| {
+        failure::room()?;
+        body(library)
+    })
 }
 
 /// As [`answer`], for a body that needs the process's library.

@@ -42,8 +42,8 @@ impl<T> Handles<T> {
         self.lock().remove(&handle)
     }
 
-    /// Takes all objects out.
-    pub(crate) fn clear(&self) -> Vec<Arc<T>> {
-        std::mem::take(&mut *self.lock()).into_values().collect()
+    /// Takes the newest object out.
+    pub(crate) fn pop(&self) -> Option<Arc<T>> {
+        self.lock().pop_last().map(|(_, object)| object)
     }
 }

@@ -1,6 +1,6 @@
 //! What a process has once: its settings and the state of its runtime.
 
-use crate::failure::{Answer, Failure};
+use crate::failure::{self, Answer, Failure};
 use crate::session::Session;
 use crate::settings::Settings;
 use loader_core::container::guard::RuntimeState;
@@ -67,6 +67,10 @@ impl Library {
     pub(crate) fn of_process() -> Answer<&'static Self> {
         static LIBRARY: OnceLock<Answer<Library>> = OnceLock::new();
         let read = || Settings::read(|name| std::env::var_os(name)).map(Self::new);
+        // What is refused for want of memory is read again at the next call.
+        if LIBRARY.get().is_none() {
+            failure::room()?;
+        }
         LIBRARY.get_or_init(read).as_ref().map_err(Clone::clone)
     }
 

@@ -39,9 +39,9 @@ impl Session {
 
     /// Forgets everything; models leave the device, the newest first, and all blocks follow.
     pub(crate) fn clear(&self) -> Answer {
-        self.sets.clear();
-        self.models.clear().into_iter().rev().for_each(drop);
-        self.tensors.clear();
+        while self.sets.pop().is_some() {}
+        while self.models.pop().is_some() {}
+        while self.tensors.pop().is_some() {}
         self.device.returned()
     }
 

@@ -9,13 +9,13 @@ mod value;
 use info::NeffInfo;
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
-use loader_std::Refusal;
 use loader_std::container::{self, Ask, survey};
 use loader_std::file::{Buffers, Input};
 use loader_std::inspect::{Question, document};
 use loader_std::members::Unpacked;
 use loader_std::memory::{Estimate, Page};
 use loader_std::verdict::{self, NoNames};
+use loader_std::{Refusal, environment};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -69,12 +69,7 @@ fn os_error(py: Python<'_>, number: i32, path: &Path) -> PyErr {
 fn inspect(py: Python<'_>, path: Named, digests: bool) -> PyResult<Py<PyAny>> {
     let Named(path) = path;
     let mut input = open(py, &path)?;
-    let policy = Policy {
-        verify_digest: false,
-        report_digest: true,
-        tooling: true,
-        ..loader_std::environment::policy()
-    };
+    let policy = Policy { verify_digest: false, report_digest: true, tooling: true, ..environment::policy() };
     let found = py.detach(|| {
         let question = Question { digests, ..Question::new(&policy) };
         document(&mut input, question, |_| {}, |_, _, _| {})
@@ -85,14 +80,15 @@ fn inspect(py: Python<'_>, path: Named, digests: bool) -> PyResult<Py<PyAny>> {
     to_python(py, &Value::Object(keys))
 }
 
-/// The device memory that a file will need: `memory` of `neffload memory --json`.
+/// The device memory that a file will need: `memory` of `neffload memory --json`. Without a page size the environment's
+/// counts, as there.
 #[pyfunction]
 #[pyo3(signature = (path, *, page_size = None))]
 fn memory(py: Python<'_>, path: Named, page_size: Option<u64>) -> PyResult<Py<PyAny>> {
     let Named(path) = path;
     let mut input = open(py, &path)?;
     let estimate = py.detach(|| {
-        let page = page_size.map_or_else(|| Ok(Page::default()), Page::of)?;
+        let page = page_size.map_or_else(environment::page, Page::of)?;
         let members = Unpacked::read(&mut input, &mut Buffers::new(), &Limits::DEFAULT, Estimate::wants)?;
         Estimate::of(&members, page)
     });

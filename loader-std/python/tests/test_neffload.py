@@ -162,3 +162,16 @@ def test_a_member_is_bytes_by_either_name():
     assert isinstance(info.get("findInNeff", "neff.json"), bytes)
     with pytest.raises(neffload.Refused):
         info.get("findInNeff")
+
+
+def test_memory_takes_the_page_of_the_environment(monkeypatch):
+    path = FIXTURES[0]
+    monkeypatch.setenv("NEURON_SCRATCHPAD_PAGE_SIZE", "512")
+    assert neffload.memory(path)["page_bytes"] == 512 << 20
+    assert neffload.memory(path, page_size=64 << 20)["page_bytes"] == 64 << 20
+    monkeypatch.setenv("NEURON_SCRATCHPAD_PAGE_SIZE", "7")
+    with pytest.raises(neffload.Refused) as caught:
+        neffload.memory(path)
+    assert caught.value.code == "M104"
+    monkeypatch.delenv("NEURON_SCRATCHPAD_PAGE_SIZE")
+    assert neffload.memory(path)["page_bytes"] == 64 << 20

@@ -218,7 +218,7 @@ fn leftovers_of_an_ended_process_are_in_nobodys_way() {
     let (program, file) = (neffload().get_program().to_owned(), fixture("sunda-1core"));
     // The shell becomes the command, so the number is the same.
     let script =
-        "mkdir out && mkdir out/.neffload.$$.0.part && echo x > .cut.neff.$$.0.part && exec \"$0\" \"$@\"";
+        "mkdir out && mkdir out/.neffload.$$.0.part && echo x > .neffload.$$.0.part && exec \"$0\" \"$@\"";
     for words in [["-C", "out"], ["--neff", "cut.neff"]] {
         drop(std::fs::remove_dir_all(scratch.join("out")));
         let mut shell = Command::new("sh");

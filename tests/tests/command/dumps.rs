@@ -227,3 +227,37 @@ fn another_number_of_files_leaves_nothing_of_an_earlier_dump() {
         assert!(kept.iter().all(|path| fs::read(folder.join(path)).unwrap() == b"mine"));
     }
 }
+
+/// Nothing is made for a file that is not there, nor on a device that cannot be read; an earlier dump stays.
+#[test]
+fn nothing_is_dumped_before_there_is_something() {
+    let scratch = Scratch::new("dump-early");
+    let (file, absent) = (fixture("cayman-2core"), fixture("absent"));
+    let (folder, kept) = (scratch.join("new/dump"), scratch.join("kept"));
+    dump(&file, &kept, &[]);
+    let files = |folder: &Path| {
+        let mut names: Vec<_> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = files(&kept);
+    for into in [&folder, &kept] {
+        for (input, device, why) in [
+            (&absent, "sim", "absent"),
+            (&file, "sim,store=digest", "D107 "),
+            (&file, "sim,store=discard", "D107 "),
+        ] {
+            let words = ["load".as_ref(), input.as_os_str(), "--device".as_ref(), device.as_ref()];
+            let output = run([&words[..], &["--dump".as_ref(), into.as_os_str()]].concat());
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(status(&output) == 2 && said.contains(why), "{device}: {said}");
+        }
+    }
+    assert!(!scratch.join("new").exists());
+    assert_eq!(files(&kept), before);
+    // A file that is refused has a report, in place of an earlier dump.
+    let refused =
+        run(["load".as_ref(), fixture("inf1-1core").as_os_str(), "--dump".as_ref(), kept.as_os_str()]);
+    assert_eq!((status(&refused), files(&kept)), (1, vec!["report.json".into()]));
+}

@@ -14,6 +14,7 @@ mod pack;
 mod pipes;
 mod plan;
 mod repack;
+mod replaced;
 mod rules;
 mod samples;
 mod shell;

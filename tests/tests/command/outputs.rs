@@ -5,7 +5,7 @@ use neffload_tests::{fixture, fixtures, skip};
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -160,4 +160,107 @@ fn a_refusal_has_a_reason_in_text_and_in_json() {
     assert_eq!(status(&by_number), 1);
     let members = run(["members".as_ref(), cut]);
     assert!(said(&members).starts_with(&format!("neffload: {}: refused: C203", Path::new(cut).display())));
+}
+
+/// One rule: a document is all that standard output carries, or there is none.
+#[test]
+fn a_document_is_alone_on_standard_output() {
+    let scratch = Scratch::new("alone");
+    let file = fixture("cayman-2core");
+    let (file, pages) = (file.to_str().unwrap(), scratch.join("pages"));
+    for name in ["-", "/dev/stdout"] {
+        for words in [
+            vec!["report", file, "-o", name],
+            vec!["plan", file, "-o", name],
+            vec!["pack", file, name],
+            vec!["extract", file, "--neff", name],
+        ] {
+            let output = run([&words[..], &["--json"]].concat());
+            assert_eq!((status(&output), output.stdout.len()), (2, 0), "{words:?}: {}", said(&output));
+            assert!(
+                said(&output).contains("both write to standard output; name a file"),
+                "{}",
+                said(&output)
+            );
+        }
+    }
+    let member = run(["cat", file, "neff.json"]);
+    let answer = document(&run(["cat", file, "neff.json", "--json"]));
+    assert_eq!((&answer["schema"], &answer["member"]), (&"neffload.cat/1".into(), &"neff.json".into()));
+    assert_eq!(answer["text"].as_str().unwrap().as_bytes(), member.stdout);
+    let bytes = run(["cat", file, "sg00/PE.bin"]).stdout;
+    let answer = document(&run(["cat", file, "sg00/PE.bin", "--json"]));
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!((&answer["hex"], &answer["size"]), (&digits.into(), &bytes.len().into()));
+
+    let script = run(["completions", "bash"]);
+    let answer = document(&run(["completions", "bash", "--json"]));
+    assert_eq!(answer["shell"], "bash");
+    assert_eq!(answer["script"].as_str().unwrap().trim_end().as_bytes(), script.stdout.trim_ascii_end());
+    let answer = document(&run(["man", "-C", pages.to_str().unwrap(), "--json"]));
+    let listed = answer["pages"].as_array().unwrap();
+    assert!(listed.len() > 10 && listed.contains(&"neffload-load.1".into()), "{answer}");
+    assert!(listed.iter().all(|page| pages.join(page.as_str().unwrap()).is_file()), "{answer}");
+}
+
+/// What is written to a standard output that was closed before (`>&-`) goes nowhere.
+#[test]
+fn a_closed_output_is_no_success() {
+    let scratch = Scratch::new("closed");
+    let (page, file) = (scratch.join("page.html"), fixture("cayman-2core"));
+    let (page, file) = (page.to_str().unwrap(), file.to_str().unwrap());
+    let closed = |words: &[&str]| {
+        let mut command = Command::new("sh");
+        command.args(["-c", "exec \"$@\" >&-", "sh"]).arg(neffload().get_program()).args(words);
+        command.output().unwrap()
+    };
+    for words in [
+        &["inspect", file][..],
+        &["verify", file, "--json"],
+        &["report", file, "-o", "-"],
+        &["report", file, "-o", "/dev/stdout"],
+        &["plan", file, "-o", "-"],
+        &["cat", file, "neff.json"],
+        &["pack", file, "-"],
+        &["extract", file, "--neff", "-"],
+        &["completions", "bash"],
+        &["--help"],
+        &["load", "--help"],
+        &["--version"],
+    ] {
+        let output = closed(words);
+        assert_eq!(status(&output), 2, "{words:?}: {}", said(&output));
+        assert!(
+            said(&output).contains("standard output: Bad file descriptor"),
+            "{words:?}: {}",
+            said(&output)
+        );
+    }
+    // Who writes elsewhere needs none.
+    let output = closed(&["report", file, "-o", page]);
+    assert_eq!(status(&output), 0, "{}", said(&output));
+    assert!(fs::read(page).unwrap().starts_with(b"<!doctype html>"));
+}
+
+/// What, where, and what to do.
+#[test]
+fn a_refused_output_says_what_to_do() {
+    let scratch = Scratch::new("refusedout");
+    let (there, file) = (scratch.join("there.neff"), fixture("cayman-2core"));
+    fs::write(&there, "keep").unwrap();
+    let output = run(["extract".as_ref(), file.as_os_str(), "--neff".as_ref(), there.as_os_str()]);
+    let words =
+        "there.neff is there already, and `extract` writes over nothing; name another file, or take it away";
+    assert!(status(&output) == 2 && said(&output).trim_end().ends_with(words), "{}", said(&output));
+    assert_eq!(fs::read(&there).unwrap(), b"keep");
+    let cut = scratch.join("cut.neff");
+    fs::write(&cut, &fs::read(&file).unwrap()[..5000]).unwrap();
+    let page = scratch.join("page.html");
+    let output = run(["report".as_ref(), cut.as_os_str(), "-o".as_ref(), page.as_os_str()]);
+    let start = format!("neffload: {}: refused: C203 ", cut.display());
+    assert!(
+        status(&output) == 1 && said(&output).lines().any(|line| line.starts_with(&start)),
+        "{}",
+        said(&output)
+    );
 }

@@ -1,10 +1,17 @@
 //! Readers that go away, files that are not there, budgets that no machine has.
 
 use neffload_tests::command::{Scratch, document, neffload, run, status};
+use neffload_tests::container::File as Packed;
+use neffload_tests::container::tar::Tar;
 use neffload_tests::{fixture, skip};
+use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Runs with the reading end of standard output closed at once.
 fn unread(arguments: &[&str], file: &Path) -> Option<i32> {
@@ -55,12 +62,15 @@ fn standard_input_is_named_once() {
         (&["diff", "-", "-"][..], "cannot be both"),
         (&["verify", "-", "-"], "was named before"),
         (&["memory", "-", "-"], "was named before"),
+        (&["load", "-", "-"], "was named before"),
+        (&["load", "-", "--dump", "nowhere", "-"], "was named before"),
     ] {
         let output = neffload().args(words).stdin(fs::File::open(&file).unwrap()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(status(&output), 2, "{words:?}: {said}");
         assert!(said.contains(expected), "{words:?}: {said}");
     }
+    assert!(!Path::new("nowhere").exists());
 }
 
 /// A file whose length the system gives as 0 may have content, or none that can be read.
@@ -78,6 +88,42 @@ fn a_file_without_a_length_is_read() {
     let empty = scratch.join("empty.neff");
     fs::write(&empty, []).unwrap();
     assert_eq!(status(&run(["verify".as_ref(), empty.as_os_str()])), 1);
+}
+
+/// The arguments of a process hold what the system says is a file of no bytes.
+#[test]
+fn what_is_in_a_file_without_a_length_is_found() {
+    if !Path::new("/proc/self/cmdline").exists() {
+        skip!("there is no /proc");
+    }
+    let model = fs::read(fixture("cayman-2core")).unwrap();
+    // An argument ends with the NUL that is not in it.
+    let end = model.len() - usize::from(model.ends_with(&[0]));
+    let arguments = model[..end].split(|byte| *byte == 0).map(OsStr::from_bytes);
+    let mut shell = Command::new("sh");
+    let mut shell =
+        shell.args(["-c", "read line; exit"]).args(arguments).stdin(Stdio::piped()).spawn().unwrap();
+    let file = format!("/proc/{}/cmdline", shell.id());
+    // It is empty until the shell has begun.
+    let end = Instant::now() + Duration::from_secs(60);
+    while fs::read(&file).unwrap().is_empty() && Instant::now() < end {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let start = "sh\0-c\0read line; exit\0".len();
+    let found = run(["find", "--json", &file]);
+    let text = run(["find", &file]);
+    drop(shell.stdin.take());
+    shell.wait().unwrap();
+    assert_eq!((status(&found), status(&text)), (0, 0), "{}", String::from_utf8_lossy(&found.stderr));
+    let answer = &document(&found)["found"][0];
+    assert_eq!((&answer["offset"], &answer["size"]), (&start.into(), &model.len().into()));
+    assert_eq!(answer["verdict"]["accepted"], true, "{answer}");
+    assert!(String::from_utf8_lossy(&text.stdout).contains(&format!("{file}@{start}")));
+    // An empty one holds nothing.
+    let scratch = Scratch::new("void");
+    fs::write(scratch.join("void"), []).unwrap();
+    let output = run(["find".as_ref(), scratch.join("void").as_os_str()]);
+    assert_eq!((status(&output), output.stdout.as_slice()), (0, &b"nothing in 1 file\n"[..]));
 }
 
 #[test]
@@ -124,6 +170,69 @@ fn what_is_interrupted_leaves_nothing() {
         skip!("this file system makes no files without a name");
     }
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+/// The same of members that wait for the end of their file.
+#[test]
+fn an_interrupted_extract_leaves_nothing() {
+    let scratch = Scratch::new("interrupted-extract");
+    let (plain, folder) = (scratch.join("plain.neff"), scratch.join("out"));
+    let fixture = fixture("cayman-2core");
+    assert_eq!(
+        status(&run(["pack".as_ref(), "--uncompressed".as_ref(), fixture.as_os_str(), plain.as_os_str()])),
+        0
+    );
+    let bytes = fs::read(&plain).unwrap();
+    let mut extract = neffload();
+    extract.args(["extract", "-", "-C"]).arg(&folder).stdin(Stdio::piped());
+    let mut extract = extract.spawn().unwrap();
+    let mut pipe = extract.stdin.take().unwrap();
+    pipe.write_all(&bytes[..bytes.len() * 3 / 4]).unwrap();
+    let open = format!("/proc/{}/fd", extract.id());
+    let files = || {
+        let links = fs::read_dir(&open).into_iter().flatten().flatten();
+        let paths = links.filter_map(|link| fs::read_link(link.path()).ok());
+        paths.filter(|path| path.starts_with(&folder) && path != &folder).count()
+    };
+    let end = Instant::now() + Duration::from_secs(60);
+    while files() < 20 && Instant::now() < end && extract.try_wait().unwrap().is_none() {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let waiting = files();
+    extract.kill().unwrap();
+    extract.wait().unwrap();
+    if waiting < 20 {
+        skip!("this file system makes no files without a name");
+    }
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "{waiting} members waited");
+}
+
+/// Of more members than files may be open, the rest wait in a folder, which is gone afterwards.
+#[test]
+fn more_members_than_open_files_are_extracted() {
+    let scratch = Scratch::new("members");
+    let (path, folder) = (scratch.join("many.neff"), scratch.join("out"));
+    let mut tar = Tar::new();
+    for number in 0..900 {
+        tar.file(format!("m{number}"), format!("{number}").into_bytes());
+    }
+    // The last one of a name counts.
+    tar.file("m7", b"again");
+    fs::write(&path, Packed::raw(tar.finish()).bytes()).unwrap();
+    for most in ["32", "256", "1024"] {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", "ulimit -n \"$1\"; shift; exec \"$@\"", "sh", most])
+            .arg(neffload().get_program());
+        let output = command.arg("extract").arg(&path).arg("-C").arg(&folder).output().unwrap();
+        assert_eq!(status(&output), 0, "{most}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 900, "{most}");
+        for number in 0..900 {
+            let expected = if number == 7 { "again".to_owned() } else { number.to_string() };
+            assert_eq!(fs::read_to_string(folder.join(format!("m{number}"))).unwrap(), expected);
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }
 
 #[test]

@@ -123,3 +123,30 @@ fn any_notes_of_a_compiler_can_be_packed() {
         assert_eq!(status(&run(&["pack", text(&tree), text(&file)])), 1, "{notes}");
     }
 }
+
+/// A remark names the member that a refusal of the same would name.
+#[test]
+fn a_remark_names_its_member() {
+    let file = fixture("cayman-2core");
+    let ask = |value: &str, words: &[&str]| {
+        let mut command = neffload();
+        command.args(["verify", "--deep", "--arch", "sunda"]).args(words).arg(&file);
+        command.env("NEURON_RT_ALLOW_LEGACY_NEFF", value).output().unwrap()
+    };
+    let (taken, json) = (ask("1", &[]), ask("1", &["--json"]));
+    assert_eq!(status(&taken), 0, "{}", err(&taken));
+    let line = format!("neffload: {}: W203 ", text(&file));
+    let remark = err(&taken);
+    let remark = remark.lines().find_map(|said| said.strip_prefix(&line)).unwrap();
+    assert!(remark.contains("(kelf-0.json"), "{remark}");
+    assert!(out(&json).contains(remark.split(';').next().unwrap()), "{}", out(&json));
+    // What is neither yes nor no is no, and that is said.
+    for (value, clear) in [("0", true), ("False", true), ("", true), ("yes", false), ("2", false)] {
+        let refused = ask(value, &[]);
+        assert!(status(&refused) == 1 && out(&refused).contains("E203 "), "{value}: {}", out(&refused));
+        let line = format!(
+            "neffload: NEURON_RT_ALLOW_LEGACY_NEFF is `{value}`, which is taken for no; 1 and true are yes"
+        );
+        assert_eq!(err(&refused).lines().any(|said| said == line), !clear, "{value}: {}", err(&refused));
+    }
+}

@@ -1,7 +1,7 @@
 //! Models.
 
 use super::pointer::{Out, bytes, give, handle};
-use super::{answer, with_library};
+use super::{answer, with_library, with_room};
 use crate::execute;
 use crate::failure::{Answer, Failure};
 use crate::model::{self, Ranks};
@@ -20,7 +20,7 @@ unsafe fn load(
     ranks: Ranks,
     model: *mut *mut c_void,
 ) -> Number {
-    with_library(function, |library| {
+    with_room(function, |library| {
         // SAFETY: the contract of this function.
         let place = unsafe { Out::new(model, "model") }?;
         // SAFETY: the contract of this function.
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn nrt_get_model_info(
 /// `info` is null or may be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nrt_get_model_tensor_info(model: *mut c_void, info: *mut *mut c_void) -> Number {
-    with_library("nrt_get_model_tensor_info", |library| {
+    with_room("nrt_get_model_tensor_info", |library| {
         // SAFETY: the contract of this function.
         let place = unsafe { Out::new(info, "tensor_info") }?;
         let session = library.session()?;
@@ -155,7 +155,7 @@ pub extern "C" fn nrt_free_model_tensor_info(info: *mut c_void) -> Number {
 
 /// Binds the sets, then says that there is no engine.
 fn execute(function: &str, model: *mut c_void, sets: [*const c_void; 2], repeat: i32) -> Number {
-    with_library(function, |library| -> Answer {
+    with_room(function, |library| -> Answer {
         if repeat < 1 {
             return Err(Failure::invalid(format_args!("a model cannot run {repeat} times")));
         }

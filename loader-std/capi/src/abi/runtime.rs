@@ -1,7 +1,7 @@
 //! The runtime itself: init, close, version, instance, cores, texts.
 
 use super::pointer::{Out, give};
-use super::{answer, with_library};
+use super::{answer, with_library, with_room};
 use crate::failure;
 use crate::library::Library;
 use crate::settings::Settings;
@@ -23,7 +23,7 @@ pub extern "C" fn nrt_init(
     _fw_version: *const c_char,
     _fal_version: *const c_char,
 ) -> Number {
-    with_library("nrt_init", |library| library.init(framework))
+    with_room("nrt_init", |library| library.init(framework))
 }
 
 /// Closes the runtime: every model, tensor and set is gone. Without a runtime nothing happens.
@@ -71,6 +71,7 @@ fn instance(settings: &Settings) -> Vec<u8> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nrt_get_version(version: *mut c_void, size: usize) -> Number {
     answer("nrt_get_version", || {
+        failure::room()?;
         let record = self::version();
         debug_assert_eq!(record.len(), VERSION.0);
         // SAFETY: the contract of this function.
@@ -84,7 +85,7 @@ pub unsafe extern "C" fn nrt_get_version(version: *mut c_void, size: usize) -> N
 /// `info` is null or `size` bytes may be written there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nrt_get_instance_info(info: *mut c_void, size: usize) -> Number {
-    with_library("nrt_get_instance_info", |library| {
+    with_room("nrt_get_instance_info", |library| {
         let record = instance(&library.settings);
         debug_assert_eq!(record.len(), INSTANCE.0);
         // SAFETY: the contract of this function.

@@ -1,7 +1,7 @@
 //! Tensor sets.
 
 use super::pointer::{Out, handle, take, text};
-use super::with_library;
+use super::{with_library, with_room};
 use crate::failure::Failure;
 use crate::status::Number;
 use std::ffi::{c_char, c_void};
@@ -12,7 +12,7 @@ use std::ffi::{c_char, c_void};
 /// `result` is null or may be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nrt_allocate_tensor_set(result: *mut *mut c_void) -> Number {
-    with_library("nrt_allocate_tensor_set", |library| {
+    with_room("nrt_allocate_tensor_set", |library| {
         // SAFETY: the contract of this function.
         let place = unsafe { Out::new(result, "result") }?;
         place.set_handle(library.session()?.new_set());
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn nrt_add_tensor_to_tensor_set(
     name: *const c_char,
     tensor: *mut c_void,
 ) -> Number {
-    with_library("nrt_add_tensor_to_tensor_set", |library| {
+    with_room("nrt_add_tensor_to_tensor_set", |library| {
         let session = library.session()?;
         let set = session.set(handle(set))?;
         session.tensor(handle(tensor))?;

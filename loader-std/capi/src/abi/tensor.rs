@@ -1,7 +1,7 @@
 //! Tensors.
 
 use super::pointer::{Buffer, Out, handle, take};
-use super::with_library;
+use super::{with_library, with_room};
 use crate::status::Number;
 use std::ffi::{c_char, c_int, c_void};
 
@@ -17,7 +17,7 @@ pub unsafe extern "C" fn nrt_tensor_allocate(
     _name: *const c_char,
     tensor: *mut *mut c_void,
 ) -> Number {
-    with_library("nrt_tensor_allocate", |library| {
+    with_room("nrt_tensor_allocate", |library| {
         // SAFETY: the contract of this function.
         let place = unsafe { Out::new(tensor, "tensor") }?;
         let session = library.session()?;
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn nrt_tensor_allocate_slice(
     _name: *const c_char,
     slice: *mut *mut c_void,
 ) -> Number {
-    with_library("nrt_tensor_allocate_slice", |library| {
+    with_room("nrt_tensor_allocate_slice", |library| {
         // SAFETY: the contract of this function.
         let place = unsafe { Out::new(slice, "tensor_slice") }?;
         place.set_handle(library.session()?.slice(handle(source), offset as u64, size as u64)?);

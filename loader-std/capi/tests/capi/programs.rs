@@ -198,6 +198,25 @@ fn a_close_may_come_at_any_time() {
     under_driver(&program, &[&fixture("cayman-2core")]);
 }
 
+/// Objects so small that nobody asks for their memory with care: the next one is refused while there is some left.
+#[test]
+fn no_number_of_small_objects_ends_a_program() {
+    let Some(cc) = compiler("cc") else { return };
+    let program = compile(cc, "small.c", "-std=gnu11");
+    for kind in ["i", "d", "h", "s", "t", "e"] {
+        // Quarters of a MiB.
+        let most = if kind == "i" { 0..24 } else { 0..20 };
+        for more in most {
+            let output =
+                run(&program, &[Path::new(kind), Path::new(&more.to_string())], &[("NEFFLOAD_LOG", "off")]);
+            let said = String::from_utf8_lossy(&output.stdout);
+            // 2 MiB stay untouched.
+            assert!(more > 7 || said.contains("0 made, then 4\n"), "{kind} {more}: {said}");
+            assert!(kind != "i" || more < 16 || said.contains("0 made, then 0\n"), "{kind} {more}: {said}");
+        }
+    }
+}
+
 /// Whatever the process may take, a call is answered: it works, or it is refused for want of memory.
 #[test]
 fn no_shortage_of_memory_ends_a_program() {

@@ -3,8 +3,9 @@
 mod staging;
 
 use crate::Answer;
+use crate::files::{alone, is_standard};
 use crate::members::{look, open, refusal, remarks, told};
-use crate::output::{Count, Document, Followed, Output, Size, shown};
+use crate::output::{Count, Document, Followed, Output, Size, shown, standard};
 use crate::replace::fresh;
 use crate::trouble::Trouble;
 use clap::Args;
@@ -36,11 +37,7 @@ pub(crate) struct ExtractArguments {
 /// Runs `extract`.
 pub(crate) fn run(arguments: &ExtractArguments, output: &mut Output) -> Result<Answer, Trouble> {
     if let Some(out) = &arguments.neff {
-        if out == Path::new("-") && output.json() {
-            return Err(Trouble::Usage(
-                "`--json` and `--neff -` both write to standard output; name a file".to_owned(),
-            ));
-        }
+        alone("--neff", out, output)?;
         return cut_out(&arguments.file, out, output);
     }
     let pattern = arguments.pattern.as_ref().map(|pattern| pattern.as_bytes());
@@ -81,7 +78,13 @@ fn report(arguments: &ExtractArguments, settled: &Settled, output: &mut Output) 
         shown::complain(format_args!("not written: `{}` is not a plain relative name", text(name)));
     }
     for (name, error) in &settled.failed {
-        shown::complain(format_args!("not written: `{}`: {error}", text(name)));
+        let there = "is there already, and `extract` writes over nothing";
+        match error.kind() {
+            io::ErrorKind::AlreadyExists => {
+                shown::complain(format_args!("not written: `{}` {there}", text(name)));
+            }
+            _ => shown::complain(format_args!("not written: `{}`: {error}", text(name))),
+        }
     }
     match (failed, settled.unplain.is_empty()) {
         (0, true) => Ok(Answer::Done),
@@ -132,19 +135,23 @@ fn cut_out(from: &Path, to: &Path, output: &mut Output) -> Result<Answer, Troubl
     let end = header.payload_end();
     let mut progress = output.progress("writing", Some(end));
     let mut input = Followed::new(&mut input, |done| progress.set(done));
-    let standard = to == Path::new("-");
-    let copied = if standard {
-        copy(&mut input, end, io::stdout().lock())
+    let to_standard = is_standard(to);
+    let copied = if to_standard {
+        standard().map_err(Uncopied::Write).and_then(|out| copy(&mut input, end, out))
     } else {
         fresh(to, |file| copy(&mut input, end, file))
     };
     copied.map_err(|error| match error {
         Uncopied::Read(error) => Trouble::Usage(format!("{}: {error}", shown::path(from))),
-        Uncopied::Write(error) if standard => Trouble::from(error),
+        Uncopied::Write(error) if to_standard => Trouble::from(error),
+        Uncopied::Write(error) if error.kind() == io::ErrorKind::AlreadyExists => Trouble::Usage(format!(
+            "{} is there already, and `extract` writes over nothing; name another file, or take it away",
+            shown::path(to)
+        )),
         Uncopied::Write(error) => Trouble::at(to)(error),
     })?;
     drop(progress);
-    if standard {
+    if to_standard {
         return Ok(Answer::Done);
     }
     if output.json() {

@@ -5,6 +5,7 @@ use crate::trouble::Trouble;
 use loader_core::source::Source;
 use loader_std::file::{Input, split_offset};
 use loader_std::walk::{Found, Unread, files, neff_files};
+use rustix::fs::{FileType, fstat};
 use std::fmt;
 use std::fs;
 use std::io;
@@ -51,12 +52,27 @@ pub(crate) fn expand_all(arguments: &[PathBuf]) -> Vec<Named> {
     named(arguments, |path| files(path, plain), "no file below it")
 }
 
+const AGAIN: &str = "standard input was named before, and is read once";
+
+/// Whether that argument is standard input, and one before it was.
+fn is_again(arguments: &[PathBuf], at: usize) -> bool {
+    arguments[at] == Path::new("-") && arguments[..at].contains(&arguments[at])
+}
+
+/// Refuses standard input as more than one of the files.
+pub(crate) fn once(arguments: &[PathBuf]) -> Result<(), Trouble> {
+    if (0..arguments.len()).any(|at| is_again(arguments, at)) {
+        return Err(Trouble::at(Path::new("-"))(io::Error::other(AGAIN)));
+    }
+    Ok(())
+}
+
 /// A folder without a file is what cannot be read: nobody who names one is asking about nothing.
 fn named(arguments: &[PathBuf], below: impl Fn(&Path) -> Found, nothing: &str) -> Vec<Named> {
     let mut all = Vec::new();
     for (at, argument) in arguments.iter().enumerate() {
-        if argument == Path::new("-") && arguments[..at].contains(argument) {
-            let again = io::Error::other("standard input was named before, and is read once");
+        if is_again(arguments, at) {
+            let again = io::Error::other(AGAIN);
             all.push(Named { path: argument.clone(), found: false, unread: Some(again) });
             continue;
         }
@@ -88,6 +104,30 @@ fn identity_read(path: &Path) -> Option<(u64, u64)> {
         return identity(Path::new("/dev/stdin"));
     }
     identity(path).or_else(|| identity(&split_offset(path)?.0))
+}
+
+/// Whether an output is standard output: `-`, a name that the system has for it, or the file that it leads to. What is
+/// written there goes through it, behind what is there and before what follows.
+pub(crate) fn is_standard(out: &Path) -> bool {
+    let named =
+        ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| out == Path::new(name));
+    let own = || {
+        let facts = fstat(io::stdout()).ok()?;
+        FileType::from_raw_mode(facts.st_mode).is_file().then_some((facts.st_dev, facts.st_ino))
+    };
+    named || identity(out).is_some_and(|written| own() == Some(written))
+}
+
+/// Refuses a document on a standard output that something else is written to.
+pub(crate) fn alone(option: &str, out: &Path, output: &Output) -> Result<(), Trouble> {
+    if output.json() && is_standard(out) {
+        let out = shown::path(out);
+        let what = if option.is_empty() { format!("`{out}`") } else { format!("`{option} {out}`") };
+        return Err(Trouble::Usage(format!(
+            "`--json` and {what} both write to standard output; name a file"
+        )));
+    }
+    Ok(())
 }
 
 /// Refuses to write over what is read.

@@ -1,7 +1,7 @@
 //! `neffload find`: NEFFs inside other files.
 
 use crate::Answer;
-use crate::files::{Named, expand_all};
+use crate::files::{Named, expand_all, hold};
 use crate::inspect::NoNames;
 use crate::output::{Align, Columns, Count, Listing, Output, Paint, Size, cell, shown, verdict};
 use crate::trouble::Trouble;
@@ -136,13 +136,33 @@ fn search(file: &mut Named, rows: &mut Rows, output: &mut Output) -> Result<(), 
         return Err(Stop::Open(Trouble::Usage(why)));
     }
     // What cannot be read, or is no file any more, is refused here.
-    drop(file.open().map_err(Stop::Open)?);
+    let mut input = file.open().map_err(Stop::Open)?;
     let path = file.path.as_path();
+    if file.size() == 0 {
+        // A file without a length, as those of `/proc` are, may have content all the same.
+        let held = hold(path, &mut input, output).map_err(Stop::Open)?;
+        let inside = |found: Found| {
+            let at = |offset: u64| usize::try_from(offset).ok();
+            let range = at(found.offset).zip(at(found.offset.saturating_add(found.size)));
+            Ok(range.and_then(|(from, to)| held.get(from..to)).unwrap_or_default())
+        };
+        return search_in(path, &mut held.as_slice(), inside, rows, output);
+    }
     let open = |base| {
         let opened = File::open(path).and_then(|file| FileSource::new(file, base));
         opened.map_err(|error| Stop::Open(Trouble::at(path)(error)))
     };
-    let mut source = open(0)?;
+    search_in(path, &mut open(0)?, |found| Ok(open(found.offset)?.cut(found.size)), rows, output)
+}
+
+/// Searches a carrier; `inside` opens what was found in it.
+fn search_in<S: Source>(
+    path: &Path,
+    source: &mut impl Source,
+    inside: impl Fn(Found) -> Result<S, Stop>,
+    rows: &mut Rows,
+    output: &mut Output,
+) -> Result<(), Stop> {
     let progress = RefCell::new(output.progress("searching", source.len()));
     let mut buffers = Buffers::new();
     let judged = |found: Found, spent: Option<u64>| {
@@ -152,7 +172,7 @@ fn search(file: &mut Named, rows: &mut Rows, output: &mut Output) -> Result<(), 
             rows.add(path, found, Err(&unjudged), output).map_err(Stop::Print)?;
             return Ok(false);
         }
-        let mut inside = open(found.offset)?.cut(found.size);
+        let mut inside = inside(found)?;
         let (policy, limits) = (Policy::DEFAULT, Limits::DEFAULT);
         let told = |done| progress.borrow_mut().set(found.offset.saturating_add(done));
         let seen = survey(&mut inside, &mut buffers, &policy, &limits, Ask::default(), told)?;
@@ -160,7 +180,7 @@ fn search(file: &mut Named, rows: &mut Rows, output: &mut Output) -> Result<(), 
         rows.add(path, found, Ok(&seen), output).map_err(Stop::Print)?;
         Ok(seen.accepted())
     };
-    find(&mut source, judged, |done| progress.borrow_mut().set(done))
+    find(source, judged, |done| progress.borrow_mut().set(done))
 }
 
 /// What ends the search of a carrier.

@@ -22,6 +22,8 @@ use crate::output::{Document, Output, shown};
 use crate::trouble::Trouble;
 use clap::Args;
 use document::Outcome;
+use loader_core::device::DeviceError;
+use loader_core::error::Stage;
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
@@ -60,6 +62,9 @@ impl LoadArguments {
 /// Runs `load`.
 pub(crate) fn run(arguments: &LoadArguments, output: &mut Output) -> Result<Answer, Trouble> {
     arguments.asked.check()?;
+    if arguments.dump.is_some() && !arguments.asked.device.keeps_content() {
+        return Err(Trouble::Usage(format!("--dump: {}", DeviceError::ReadRefused.at(Stage::Tool))));
+    }
     let outcomes = rounds::run(arguments, output)?;
     let requests = watch::requests();
     for outcome in &outcomes {

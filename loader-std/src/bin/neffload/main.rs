@@ -19,6 +19,7 @@ mod files;
 mod find;
 mod info;
 mod inspect;
+mod limits;
 mod load;
 mod members;
 mod memory;
@@ -33,9 +34,9 @@ mod verify;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
+use loader_std::environment;
 use neuron_drivers::host::file_limit;
 use output::Output;
-use std::fs;
 use std::hint::black_box;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -65,10 +66,7 @@ const STACK: usize = 1 << 20;
 /// Where memory is limited, takes the stack at once. The system gives it out page by page, and ends a program that has no
 /// page left for it without a word; other requests can be refused.
 fn take_stack() {
-    let soft =
-        |line: &str| line.strip_prefix("Max address space")?.split_whitespace().next().map(str::to_owned);
-    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
-    if limits.lines().find_map(soft).is_some_and(|soft| soft != "unlimited") {
+    if limits::is_memory_limited() {
         touch();
     }
 }
@@ -86,9 +84,20 @@ fn main() -> ExitCode {
         Err(said) => return told(&said),
     };
     let mut output = Output::new(&arguments.common);
+    warn(&output);
     match run(arguments.command, &mut output) {
         Ok(answer) => answer.into(),
         Err(trouble) => failed(&trouble),
+    }
+}
+
+/// Says that a variable which lets files through has a value that does not.
+fn warn(output: &Output) {
+    const NAME: &str = "NEURON_RT_ALLOW_LEGACY_NEFF";
+    if let Some(value) = std::env::var_os(NAME).filter(|value| environment::is_unclear(value)) {
+        let value = output::shown::path(value.as_ref());
+        output
+            .remark(format_args!("neffload: {NAME} is `{value}`, which is taken for no; 1 and true are yes"));
     }
 }
 
@@ -103,7 +112,8 @@ fn failed(trouble: &Trouble) -> ExitCode {
 
 /// Help and version on standard output, bad usage on standard error.
 fn told(said: &clap::Error) -> ExitCode {
-    match said.print().and_then(|()| io::stdout().flush()) {
+    let open = if said.use_stderr() { Ok(()) } else { output::standard().map(drop) };
+    match open.and_then(|()| said.print()).and_then(|()| io::stdout().flush()) {
         Ok(()) if !said.use_stderr() => ExitCode::SUCCESS,
         Err(error) if !said.use_stderr() => failed(&Trouble::from(error)),
         // Nobody hears that standard error cannot be written to.

@@ -3,8 +3,8 @@
 use crate::Answer;
 use crate::inspect::NoNames;
 use crate::output::{
-    Align, Cell, Columns, Count, Document, Followed, Listing, Output, Paint, Size, Style, cell, shown, total,
-    verdict,
+    Align, Cell, Columns, Count, Document, Followed, Listing, Output, Paint, Size, Style, cell, shown,
+    standard, total, verdict,
 };
 use crate::trouble::Trouble;
 use clap::Args;
@@ -12,10 +12,10 @@ use loader_core::container::Events;
 use loader_core::error::{ContainerCode, Error, Stage};
 use loader_core::limits::Limits;
 use loader_core::policy::Policy;
-use loader_core::source::Source;
+use loader_core::source::{MemberNames, Source};
 use loader_std::container::{Ask, Remarks, Row, Survey, Unpacker, hex, member_json, read, survey, text};
 use loader_std::file::{Buffers, Input};
-use std::io::{self, Write};
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -63,15 +63,43 @@ pub(crate) fn told(
     read(&mut input, &mut Buffers::new(), &POLICY, &Limits::DEFAULT, events)
 }
 
+/// Remarks on a file in words.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Said {
+    pub(crate) texts: Vec<String>,
+    /// How many more there were.
+    lost: u64,
+}
+
+impl Said {
+    /// The remarks, with the names of the members that they are about.
+    pub(crate) fn of(notes: &Remarks, names: &impl MemberNames) -> Self {
+        let mut said = Self::default();
+        said.add(notes, names);
+        said
+    }
+
+    /// Adds more.
+    pub(crate) fn add(&mut self, notes: &Remarks, names: &impl MemberNames) {
+        self.texts.extend(notes.kept().iter().map(|note| note.with_names(names).to_string()));
+        self.lost += u64::from(notes.lost());
+    }
+
+    /// Prints them.
+    pub(crate) fn print(&self, path: &Path, output: &Output) {
+        for text in &self.texts {
+            output.remark(format_args!("neffload: {}: {text}", shown::path(path)));
+        }
+        if self.lost > 0 {
+            let more = Count(self.lost, "more remark");
+            output.remark(format_args!("neffload: {}: and {more}", shown::path(path)));
+        }
+    }
+}
+
 /// Prints remarks on a file that is read all the same.
 pub(crate) fn remarks(path: &Path, notes: &Remarks, output: &Output) {
-    for note in notes.kept() {
-        output.remark(format_args!("neffload: {}: {note}", shown::path(path)));
-    }
-    if notes.lost() > 0 {
-        let more = Count(notes.lost().into(), "more remark");
-        output.remark(format_args!("neffload: {}: and {more}", shown::path(path)));
-    }
+    Said::of(notes, &NoNames).print(path, output);
 }
 
 /// Runs `members`.
@@ -145,6 +173,17 @@ pub(crate) fn refusal(
     Ok(Answer::Refused)
 }
 
+/// A member as a document: its text, or its bytes in hexadecimal where they are none.
+fn document(file: &Path, name: &[u8], bytes: &[u8]) -> Document {
+    let mut document = Document::new("cat");
+    document.set("file", shown::name(file)).set("member", text(name)).set("size", bytes.len());
+    match str::from_utf8(bytes) {
+        Ok(text) => document.set("text", text),
+        Err(_) => document.set("hex", hex(bytes)),
+    };
+    document
+}
+
 /// Runs `cat`: the last member of that name, as the loader would take it.
 pub(crate) fn cat(arguments: &CatArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let name = arguments.member.as_bytes();
@@ -154,8 +193,12 @@ pub(crate) fn cat(arguments: &CatArguments, output: &mut Output) -> Result<Answe
         .map_err(|error| Trouble::Usage(format!("{}: {error}", shown::path(&arguments.file))))?;
     match unpacker.members.get(name) {
         Some(bytes) if error.is_none() => {
-            let mut out = io::stdout().lock();
-            out.write_all(bytes).and_then(|()| out.flush())?;
+            if output.json() {
+                output.document(&document(&arguments.file, name, bytes))?;
+            } else {
+                let mut out = standard()?;
+                out.write_all(bytes).and_then(|()| out.flush())?;
+            }
             remarks(&arguments.file, &unpacker.notes, output);
             Ok(Answer::Done)
         }

@@ -21,8 +21,16 @@ pub(crate) use watch::{Followed, Watch};
 
 use crate::arguments::Common;
 use crate::trouble::Trouble;
+use neuron_drivers::host::streams::stdout_was_closed;
+use rustix::io::Errno;
 use std::fmt;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, StdoutLock, Write};
+
+/// Standard output; refused if it was closed when the process began. The language's runtime has put `/dev/null` in its
+/// place since, which would take everything.
+pub(crate) fn standard() -> io::Result<StdoutLock<'static>> {
+    if stdout_was_closed() { Err(Errno::BADF.into()) } else { Ok(io::stdout().lock()) }
+}
 
 /// Where answers go and how they look.
 #[derive(Debug)]
@@ -100,7 +108,7 @@ impl Output {
         if self.closed {
             return Ok(());
         }
-        let (text, mut out) = (text.to_string(), io::stdout().lock());
+        let (text, mut out) = (text.to_string(), standard()?);
         // What waits in a buffer until the end is written when nobody can say any more that it failed.
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
@@ -109,6 +117,12 @@ impl Output {
             }
             written => written.map_err(Trouble::from),
         }
+    }
+
+    /// Whether progress may be drawn: by nobody's wish not to be, on a terminal that does not show a document meanwhile,
+    /// whose line it would take away.
+    fn shows_progress(&self) -> bool {
+        !self.quiet && progress::is_possible() && !(self.json && io::stdout().is_terminal())
     }
 
     /// Prints a remark on standard error unless `--quiet`.
@@ -120,12 +134,12 @@ impl Output {
 
     /// A progress bar over `total` bytes that appears only on a terminal and only when work lasts.
     pub(crate) fn progress(&self, label: &'static str, total: Option<u64>) -> Progress {
-        Progress::new(!self.quiet && progress::is_possible(), label, total)
+        Progress::new(self.shows_progress(), label, total)
     }
 
     /// The same for work that does not say how far it is, over a file of `total` bytes.
     pub(crate) fn watch(&self, label: &'static str, total: Option<u64>) -> Watch {
-        Watch::new(!self.quiet && progress::is_possible(), label, total)
+        Watch::new(self.shows_progress(), label, total)
     }
 
     /// A watch that shows nothing.

@@ -7,9 +7,9 @@ mod source;
 
 use crate::Answer;
 use crate::arguments::number;
-use crate::files::apart;
-use crate::output::{Document, Output, shown, total};
-use crate::replace::replace;
+use crate::files::{alone, apart, is_standard};
+use crate::output::{Document, Output, shown, standard, total};
+use crate::replace::{is_special, replace};
 use crate::trouble::Trouble;
 use choices::{Choices, LeftOut};
 use clap::{Args, ValueEnum};
@@ -20,7 +20,7 @@ use loader_std::pack::{
 use source::Source;
 use std::io::{self, BufWriter, Cursor, Read, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Arguments of `pack`.
 #[derive(Args, Debug)]
@@ -123,6 +123,7 @@ pub(crate) fn run(arguments: &PackArguments, output: &mut Output) -> Result<Answ
         let text = "--digest-order swapped is a form of the MD5 in package 2; package 1 stores its SHA-256 as computed";
         return Err(Trouble::Usage(text.to_owned()));
     }
+    alone("", &arguments.out, output)?;
     let mut source = match Source::open(&arguments.source, output)? {
         Ok(source) => source,
         Err(refusal) => return refused(arguments, &refusal, output),
@@ -143,6 +144,7 @@ pub(crate) fn run(arguments: &PackArguments, output: &mut Output) -> Result<Answ
     match packed(arguments, source, shared, output) {
         Ok(()) => Ok(Answer::Done),
         Err(Stop::Trouble(trouble)) => Err(trouble),
+        Err(Stop::Pack(PackError::Io(error))) if is_standard(&arguments.out) => Err(Trouble::from(error)),
         Err(Stop::Pack(PackError::Io(error))) => Err(Trouble::at(&arguments.out)(error)),
         Err(Stop::Pack(refusal)) => refused(arguments, &refusal.to_string(), output),
     }
@@ -177,7 +179,7 @@ fn packed(
     }
     let options = options(arguments, &source, output)?;
     let (summary, left_out) = write(arguments, &source, &options, output)?;
-    if arguments.out == Path::new("-") {
+    if is_standard(&arguments.out) {
         return Ok(());
     }
     let choices = Choices::of(arguments, &source, &options, &summary, left_out)?;
@@ -201,12 +203,18 @@ fn write(
     let sizes = source.members.iter().map(|member| member.size);
     let mut progress = output.progress("packing", Some(total(sizes)));
     let told = |done| progress.set(done);
-    if arguments.out == Path::new("-") {
+    let to_standard = is_standard(&arguments.out);
+    // The header comes first and is known last: for what is written to once, in order, the file is held.
+    if to_standard || is_special(&arguments.out) {
         let mut file = Cursor::new(Vec::new());
         let packer = Packer::new(&mut file, options.clone())?;
         let result = write_members(source, arguments.no_debug, packer, told)?;
-        let mut out = io::stdout().lock();
-        out.write_all(file.get_ref()).and_then(|()| out.flush())?;
+        if to_standard {
+            let mut out = standard()?;
+            out.write_all(file.get_ref()).and_then(|()| out.flush())?;
+        } else {
+            replace(&arguments.out, |mut out| out.write_all(file.get_ref()))?;
+        }
         return Ok(result);
     }
     replace(&arguments.out, |file| {
@@ -275,7 +283,7 @@ fn options(arguments: &PackArguments, source: &Source, output: &Output) -> Resul
         ..Options::default()
     };
     let base = arguments.out.file_name().map_or(&b"file.neff"[..], OsStrExt::as_bytes);
-    options.header.name = if base == b"-" { b"file.neff".to_vec() } else { base.to_vec() };
+    options.header.name = if is_standard(&arguments.out) { b"file.neff".to_vec() } else { base.to_vec() };
     if arguments.producer.override_header {
         options.header = HeaderFields::overridden();
     } else if let Some(header) = &source.header {

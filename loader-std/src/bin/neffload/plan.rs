@@ -1,7 +1,7 @@
 //! `neffload plan`: the memory that a streamed load needs, and how it is laid out.
 
 use crate::Answer;
-use crate::files::{apart, hold};
+use crate::files::{alone, apart, hold, is_standard};
 use crate::load::{Asked, SimSpec, refusal, surroundings};
 use crate::output::{Align, Document, Output, Paint, Size, Table, shown, verdict};
 use crate::replace::replace;
@@ -36,12 +36,8 @@ pub(crate) struct PlanArguments {
 pub(crate) fn run(arguments: &PlanArguments, output: &mut Output) -> Result<Answer, Trouble> {
     let asked = &arguments.asked;
     asked.check()?;
-    if output.json() && arguments.layout_to_output() {
-        return Err(Trouble::Usage(
-            "`--json` and `-o -` both write to standard output; name a file".to_owned(),
-        ));
-    }
     if let Some(out) = &arguments.output {
+        alone("-o", out, output)?;
         apart(out, [arguments.file.as_path()])?;
     }
     let mut input = Input::open(&arguments.file).map_err(Trouble::at(&arguments.file))?;
@@ -93,7 +89,7 @@ fn plan_of<S: Source>(
 
 impl PlanArguments {
     fn layout_to_output(&self) -> bool {
-        self.output.as_deref() == Some(Path::new("-"))
+        self.output.as_deref().is_some_and(is_standard)
     }
 }
 

@@ -8,7 +8,7 @@ mod page;
 mod sections;
 
 use crate::Answer;
-use crate::files::apart;
+use crate::files::{alone, apart, is_standard};
 use crate::load::check_environment;
 use crate::output::{Document, Output, Size, shown};
 use crate::replace::replace;
@@ -19,7 +19,7 @@ use loader_std::environment;
 use loader_std::file::Input;
 use serde_json::Value;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Arguments of `report`.
 #[derive(Args, Debug)]
@@ -36,13 +36,9 @@ pub(crate) fn run(arguments: &ReportArguments, output: &mut Output) -> Result<An
     if arguments.out.is_none() && !output.json() {
         return Err(Trouble::Usage("where to? `neffload report FILE -o OUT.html`".to_owned()));
     }
-    let to_output = arguments.out.as_deref() == Some(Path::new("-"));
-    if to_output && output.json() {
-        return Err(Trouble::Usage(
-            "`--json` and `-o -` both write to standard output; name a file".to_owned(),
-        ));
-    }
+    let to_output = arguments.out.as_deref().is_some_and(is_standard);
     if let Some(out) = &arguments.out {
+        alone("-o", out, output)?;
         apart(out, [arguments.file.as_path()])?;
     }
     check_environment()?;
@@ -65,7 +61,8 @@ pub(crate) fn run(arguments: &ReportArguments, output: &mut Output) -> Result<An
     }
     let Some(refusal) = refusal(&document) else { return Ok(Answer::Done) };
     if !output.json() {
-        output.remark(format_args!("refused: {}", refusal["message"].as_str().unwrap_or_default()));
+        let why = refusal["message"].as_str().unwrap_or_default();
+        output.remark(format_args!("neffload: {}: refused: {why}", shown::path(&arguments.file)));
     }
     Ok(Answer::Refused)
 }

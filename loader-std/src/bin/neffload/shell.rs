@@ -3,7 +3,7 @@
 
 use crate::Answer;
 use crate::arguments::Arguments;
-use crate::output::{Output, shown};
+use crate::output::{Document, Output, shown};
 use crate::trouble::Trouble;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
@@ -36,7 +36,12 @@ pub(crate) fn completions(arguments: &CompletionsArguments, output: &mut Output)
     if arguments.shell == Shell::Fish {
         script.push_str(&fish_words());
     }
-    output.line(script.trim_end())?;
+    if output.json() {
+        let shell = arguments.shell.to_string();
+        output.document(Document::new("completions").set("shell", shell).set("script", script))?;
+    } else {
+        output.line(script.trim_end())?;
+    }
     Ok(Answer::Done)
 }
 
@@ -81,7 +86,12 @@ pub(crate) fn man(arguments: &ManArguments, output: &mut Output) -> Result<Answe
         let page = page(command).map_err(Trouble::at(&path))?;
         fs::write(&path, page).map_err(Trouble::at(&path))?;
     }
-    output.remark(format_args!("{}: {} pages", shown::path(folder), pages.len()));
+    if output.json() {
+        let names: Vec<String> = pages.iter().map(|(name, _)| format!("{name}.1")).collect();
+        output.document(Document::new("man").set("folder", shown::name(folder)).set("pages", names))?;
+    } else {
+        output.remark(format_args!("{}: {} pages", shown::path(folder), pages.len()));
+    }
     Ok(Answer::Done)
 }
 

@@ -5,7 +5,7 @@ mod checks;
 use crate::Answer;
 use crate::files::{Named, Tour, expand};
 use crate::inspect::{NoNames, arch};
-use crate::members::remarks;
+use crate::members::Said;
 use crate::output::{Count, Followed, Listing, Output, Paint, Progress, Size, shown, verdict};
 use crate::trouble::Trouble;
 use checks::{Check, checks};
@@ -63,7 +63,7 @@ struct Verified {
     /// What `--deep` refused.
     deep: Option<(Error, Value)>,
     /// All remarks, in the order in which a load makes them.
-    notes: Remarks,
+    remarks: Said,
 }
 
 impl Verified {
@@ -165,21 +165,20 @@ fn verify(
     let told = |done| progress.set(done);
     let survey =
         survey(&mut input, buffers, &policy, &Limits::DEFAULT, Ask::default(), told).map_err(unreadable)?;
-    let (mut notes, mut more) = (survey.notes.clone(), Vec::new());
+    let mut remarks = Said::of(&survey.notes, &NoNames);
     let deep = if arguments.deep && survey.accepted() {
-        deep(&mut input, &policy, &mut more, progress)?
+        deep(&mut input, &policy, &mut remarks, progress)?
     } else {
         None
     };
-    more.into_iter().for_each(|note| notes.note(note));
-    Ok(Verified { survey, deep, notes })
+    Ok(Verified { survey, deep, remarks })
 }
 
 /// S2 and S3 over a file that passed S1, streamed. Its remarks, and those on what no load needs, go to `remarks`.
 fn deep(
     input: &mut Input,
     policy: &Policy,
-    remarks: &mut Vec<Error>,
+    remarks: &mut Said,
     progress: &mut Progress,
 ) -> Result<Option<(Error, Value)>, Trouble> {
     if input.len().is_none() {
@@ -192,6 +191,7 @@ fn deep(
     let policy = Policy { verify_digest: false, ..*policy };
     let limits = Limits::DEFAULT;
     let mut refusal = None;
+    let before = remarks.clone();
     let outcome = with_arena(|arena| {
         refusal = None;
         let mut notes = Remarks::new();
@@ -204,7 +204,9 @@ fn deep(
                 lower::lower(&mut payload, &manifest, arena, &limits, &policy, &mut notes).map(|_| ())
             });
         let aside = [sidecars::info(&payload, &limits), sidecars::statistics(&payload, &limits).err()];
-        *remarks = notes.kept().iter().copied().chain(aside.into_iter().flatten()).collect();
+        aside.into_iter().flatten().for_each(|note| notes.note(note));
+        *remarks = before.clone();
+        remarks.add(&notes, &container.table);
         match outcome {
             Err(error) if is_full(&error) => Err(error),
             Err(error) => {
@@ -237,7 +239,7 @@ fn row(path: &Path, arguments: &VerifyArguments, verified: &Verified) -> Value {
         "digest": digest_json(survey),
         "entries": survey.entries,
         "content_bytes": survey.content,
-        "warnings": verified.notes.kept().iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "warnings": verified.remarks.texts,
     })
 }
 
@@ -270,6 +272,6 @@ fn print(
     if let Some(why) = verified.why() {
         output.line(format_args!("         {why}"))?;
     }
-    remarks(path, &verified.notes, output);
+    verified.remarks.print(path, output);
     Ok(())
 }

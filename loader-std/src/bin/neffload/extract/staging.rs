@@ -1,7 +1,10 @@
-//! Members on their way to disk. All are written beside their places, as they come, and put there once the whole file
-//! was read: a file that is refused, or a process that is ended, leaves nothing that looks like a member.
+//! Members on their way to disk. All are written into files without a name, as they come, and put into their places once
+//! the whole file was read: a file that is refused, or a process that is ended, leaves nothing. Of a file with more members
+//! than a process may have files open, the rest wait in a folder; what a process that is killed leaves of that is in
+//! nobody's way.
 
-use crate::replace::{beside, rename_fresh};
+use crate::limits;
+use crate::replace::{beside, name as link, nameless, rename_fresh};
 use loader_core::container::{Entry, Events};
 use loader_core::error::{ContainerCode, Error, Notes, Stage};
 use loader_std::container::Remarks;
@@ -16,6 +19,12 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Files without a name that are kept open, at most.
+const MOST_OPEN: usize = 512;
+/// Files that are open beside them, at most.
+const OTHERS: usize = 16;
 
 /// A folder, never through a link.
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::PATH).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -28,11 +37,11 @@ pub(super) struct Staging<'p, W> {
     wanted: W,
     /// Made with the first member.
     place: Option<Place>,
-    /// The number of each member's file; of several members of one name the last stays.
-    members: BTreeMap<Vec<u8>, u64>,
+    /// Each member's file; of several members of one name the last stays.
+    members: BTreeMap<Vec<u8>, Waiting>,
     /// Names that are no plain relative paths.
     unplain: BTreeSet<Vec<u8>>,
-    current: Option<File>,
+    current: Option<Arc<File>>,
     notes: Remarks,
     /// The system's refusal, which ended the walk.
     trouble: Option<io::Error>,
@@ -82,8 +91,8 @@ impl<'p, W: Fn(&[u8]) -> bool> Staging<'p, W> {
     pub(super) fn settle(mut self) -> Settled {
         let mut settled = Settled { unplain: std::mem::take(&mut self.unplain), ..Settled::default() };
         let Some(place) = &mut self.place else { return settled };
-        for (name, number) in std::mem::take(&mut self.members) {
-            match place.put(number, &name) {
+        for (name, waiting) in std::mem::take(&mut self.members) {
+            match place.put(&waiting, &name) {
                 Ok(()) => settled.written += 1,
                 Err(error) => settled.failed.push((name, error)),
             }
@@ -105,16 +114,16 @@ impl<'p, W: Fn(&[u8]) -> bool> Staging<'p, W> {
             none => Place::make(self.target).map(|place| none.insert(place)),
         };
         let file = place.and_then(|place| {
-            let (number, file) = place.file()?;
-            Ok((place, number, file))
+            let (waiting, file) = place.file()?;
+            Ok((place, waiting, file))
         });
-        let (place, number, file) = match file {
+        let (place, waiting, file) = match file {
             Ok(made) => made,
             Err(error) => return self.or_end(Err(error)),
         };
         // A file of its own: to empty the one before may take the system as long as to write it out.
-        if let Some(before) = self.members.insert(kept()?, number) {
-            place.forget(before);
+        if let Some(before) = self.members.insert(kept()?, waiting) {
+            place.forget(&before);
         }
         self.current = Some(file);
         Ok(())
@@ -191,14 +200,29 @@ impl Drop for Fresh {
     }
 }
 
-/// The target, and the folder in it where members wait, one file each.
-struct Place {
-    target: OwnedFd,
-    waiting: OwnedFd,
-    /// Name of the waiting folder.
+/// Where a member's content is until it has its name.
+enum Waiting {
+    /// In a file without one.
+    Open(Arc<File>),
+    /// In a file of the waiting folder, by its number.
+    Numbered(u64),
+}
+
+/// A folder in the target where members wait, one file each.
+struct Room {
+    folder: OwnedFd,
     name: OsString,
     /// Files that were made there.
     files: u64,
+}
+
+/// The target, and what waits in it.
+struct Place {
+    target: OwnedFd,
+    /// Files without a name that may still be made.
+    open: usize,
+    /// Made when it is needed.
+    room: Option<Room>,
     /// The folder of the member that was put last, with its name.
     parent: Option<(Vec<u8>, OwnedFd)>,
     /// The target and what is above it, as far as they are new. Dropped last, when nothing waits any more.
@@ -209,38 +233,37 @@ impl Place {
     fn make(path: &Path) -> io::Result<Self> {
         let fresh = Fresh::make(path)?;
         let target = open(path, OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-        let make = |path: PathBuf| {
-            let name = path.file_name().unwrap_or_default().to_owned();
-            mkdirat(&target, &name, Mode::RWXU)?;
-            Ok(name)
-        };
-        let (_, name) = beside(Path::new("neffload"), make)?;
-        match openat(&target, &name, FOLDER, Mode::empty()) {
-            Ok(waiting) => Ok(Self { target, waiting, name, files: 0, parent: None, fresh }),
-            Err(error) => {
-                let _ = unlinkat(&target, &name, AtFlags::REMOVEDIR);
-                Err(error.into())
-            }
+        let open = limits::open_files().saturating_sub(OTHERS).min(MOST_OPEN);
+        Ok(Self { target, open, room: None, parent: None, fresh })
+    }
+
+    /// An empty file.
+    fn file(&mut self) -> io::Result<(Waiting, Arc<File>)> {
+        let file = if self.open > 0 { nameless(&self.target, Path::new("."), 0o666) } else { None };
+        if let Some(file) = file.map(Arc::new) {
+            self.open -= 1;
+            return Ok((Waiting::Open(Arc::clone(&file)), file));
         }
+        let room = match &mut self.room {
+            Some(room) => room,
+            none => none.insert(Room::make(&self.target)?),
+        };
+        let (number, file) = room.file()?;
+        Ok((Waiting::Numbered(number), Arc::new(file)))
     }
 
-    /// An empty file, and its number.
-    fn file(&mut self) -> io::Result<(u64, File)> {
-        let number = self.files;
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = openat(&self.waiting, number.to_string(), flags, Mode::from_raw_mode(0o666))?;
-        self.files += 1;
-        Ok((number, File::from(file)))
-    }
-
-    /// Takes a file away.
-    fn forget(&self, number: u64) {
-        let _ = unlinkat(&self.waiting, number.to_string(), AtFlags::empty());
+    /// Takes a file away that was to have a name.
+    fn forget(&mut self, waiting: &Waiting) {
+        match (waiting, &self.room) {
+            (Waiting::Open(_), _) => self.open += 1,
+            (Waiting::Numbered(number), Some(room)) => room.forget(*number),
+            (Waiting::Numbered(_), None) => {}
+        }
     }
 
     /// Moves a file to its name, making the folders of the name. Each is opened in the one before, so nobody who puts a
     /// link in the place of one can turn the way aside.
-    fn put(&mut self, number: u64, name: &[u8]) -> io::Result<()> {
+    fn put(&mut self, waiting: &Waiting, name: &[u8]) -> io::Result<()> {
         let (parent, last) = match name.iter().rposition(|&byte| byte == b'/') {
             Some(at) => (&name[..at], &name[at + 1..]),
             None => (&name[..0], name),
@@ -248,8 +271,12 @@ impl Place {
         if self.parent.as_ref().is_none_or(|(known, _)| known != parent) {
             self.parent = Some((parent.to_vec(), self.folder(parent)?));
         }
-        let Some((_, folder)) = &self.parent else { return Ok(()) };
-        rename_fresh(&self.waiting, OsStr::new(&number.to_string()), folder, OsStr::from_bytes(last))
+        let (Some((_, folder)), last) = (&self.parent, OsStr::from_bytes(last)) else { return Ok(()) };
+        match (waiting, &self.room) {
+            (Waiting::Open(file), _) => link(file, folder, last),
+            (Waiting::Numbered(number), Some(room)) => room.rename(*number, folder, last),
+            (Waiting::Numbered(_), None) => Ok(()),
+        }
     }
 
     fn folder(&self, name: &[u8]) -> io::Result<OwnedFd> {
@@ -277,9 +304,45 @@ impl Place {
 impl Drop for Place {
     /// Takes away what was not put anywhere.
     fn drop(&mut self) {
+        let Some(room) = self.room.take() else { return };
         // What was put is not there any more.
-        (0..self.files).for_each(|number| self.forget(number));
-        let _ = unlinkat(&self.target, &self.name, AtFlags::REMOVEDIR);
+        (0..room.files).for_each(|number| room.forget(number));
+        let _ = unlinkat(&self.target, &room.name, AtFlags::REMOVEDIR);
+    }
+}
+
+impl Room {
+    fn make(target: &OwnedFd) -> io::Result<Self> {
+        let make = |path: PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_owned();
+            mkdirat(target, &name, Mode::RWXU)?;
+            Ok(name)
+        };
+        let (_, name) = beside(Path::new("neffload"), make)?;
+        match openat(target, &name, FOLDER, Mode::empty()) {
+            Ok(folder) => Ok(Self { folder, name, files: 0 }),
+            Err(error) => {
+                let _ = unlinkat(target, &name, AtFlags::REMOVEDIR);
+                Err(error.into())
+            }
+        }
+    }
+
+    /// An empty file, and its number.
+    fn file(&mut self) -> io::Result<(u64, File)> {
+        let number = self.files;
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(&self.folder, number.to_string(), flags, Mode::from_raw_mode(0o666))?;
+        self.files += 1;
+        Ok((number, File::from(file)))
+    }
+
+    fn forget(&self, number: u64) {
+        let _ = unlinkat(&self.folder, number.to_string(), AtFlags::empty());
+    }
+
+    fn rename(&self, number: u64, folder: &OwnedFd, name: &OsStr) -> io::Result<()> {
+        rename_fresh(&self.folder, OsStr::new(&number.to_string()), folder, name)
     }
 }
 

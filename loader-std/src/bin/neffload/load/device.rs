@@ -150,6 +150,14 @@ impl DeviceSpec {
         }
     }
 
+    /// Whether what is written to it can be read back.
+    pub(super) fn keeps_content(&self) -> bool {
+        match self {
+            Self::Sim(spec) => matches!(spec.content, Content::Full),
+            Self::Node(_) => true,
+        }
+    }
+
     /// The node, if it is one.
     pub(super) const fn node(&self) -> Option<&Node> {
         match self {

@@ -3,7 +3,7 @@
 use super::document::{Loaded, Outcome};
 use super::target::{self, Target};
 use super::{Asked, LoadArguments};
-use crate::files::{apart_from_dump, hold};
+use crate::files::{apart_from_dump, hold, once};
 use crate::inspect::NoNames;
 use crate::output::{Output, shown, verdict};
 use crate::trouble::Trouble;
@@ -25,31 +25,36 @@ use std::time::Duration;
 
 /// Loads the files as the arguments say and unloads them again. One outcome per file.
 pub(super) fn run(arguments: &LoadArguments, output: &Output) -> Result<Vec<Outcome>, Trouble> {
+    once(&arguments.files)?;
     let mut files = Vec::new();
     for (index, path) in arguments.files.iter().enumerate() {
         let folder = arguments.folder(index);
         if let Some(folder) = &folder {
             apart_from_dump(folder, &arguments.files)?;
-            fs::create_dir_all(folder).map_err(Trouble::at(folder))?;
         }
         let mut input = Input::open(path).map_err(Trouble::at(path))?;
-        if let Some(folder) = &folder {
-            clear(folder).map_err(Trouble::at(folder))?;
-        }
-        if index == 0
-            && let Some(root) = &arguments.dump
-        {
-            clear_others(root, arguments)?;
-        }
         let pipe = matches!(input, Input::Pipe(_)) && arguments.max_memory.is_none();
         let held = if pipe { Some(hold(path, &mut input, output)?) } else { None };
         files.push(File { input, held, folder });
     }
     let options = arguments.asked.options();
-    let mut rounds = Rounds { arguments, output, options, loader: None, before: 0 };
+    let mut rounds = Rounds { arguments, output, options, loader: None, before: 0, cleared: false };
     let outcomes = rounds.all(&mut files);
     rounds.trace();
-    outcomes
+    let outcomes = outcomes?;
+    // Refused files have a report, too.
+    rounds.clear()?;
+    Ok(outcomes)
+}
+
+/// Makes the folders of a dump and takes out of them what an earlier one left.
+fn clear_all(arguments: &LoadArguments) -> Result<(), Trouble> {
+    for index in 0..arguments.files.len() {
+        let Some(folder) = arguments.folder(index) else { return Ok(()) };
+        fs::create_dir_all(&folder).map_err(Trouble::at(&folder))?;
+        clear(&folder).map_err(Trouble::at(&folder))?;
+    }
+    arguments.dump.as_ref().map_or(Ok(()), |root| clear_others(root, arguments))
 }
 
 /// Takes away what an earlier dump of another number of files left in the folder: of one file in it, of several below.
@@ -92,12 +97,22 @@ struct Rounds<'a> {
     loader: Option<Loader<Target>>,
     /// Its state with nothing loaded.
     before: u64,
+    /// The folders of the dump are there, and empty of earlier ones.
+    cleared: bool,
 }
 
 /// What a file came to in one round: the handle that unloads it, or its refusal. The outer error is the system's.
 type Load = Result<Result<(u32, Loaded), LoadError>, Trouble>;
 
 impl Rounds<'_> {
+    /// Once there is something to dump: as long as nothing is, an earlier dump stays as it was.
+    fn clear(&mut self) -> Result<(), Trouble> {
+        if !std::mem::replace(&mut self.cleared, true) {
+            clear_all(self.arguments)?;
+        }
+        Ok(())
+    }
+
     /// Of every file the fastest of all rounds, or its first refusal.
     fn all(&mut self, files: &mut [File]) -> Result<Vec<Outcome>, Trouble> {
         let mut best = self.once(files)?;
@@ -181,6 +196,11 @@ impl Rounds<'_> {
 
     fn place<S: Source>(&mut self, prepared: Prepared<'_, S>, folder: &mut Option<PathBuf>) -> Placed {
         let lnc = prepared.lnc();
+        if folder.is_some()
+            && let Err(trouble) = self.clear()
+        {
+            return Ok(Err(trouble));
+        }
         if self.loader.is_none() {
             if let Err(what) = self.arguments.asked.device.fits(prepared.arch()) {
                 return Ok(Err(Trouble::Usage(format!("--device: {what}"))));
