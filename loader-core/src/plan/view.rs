@@ -145,7 +145,6 @@ impl<'m> CoreView<'m> {
     }
 
     /// What a block adds to each hardware instance of its queue: what its trigger writes (staging.md §11.7).
-    #[must_use]
     pub fn counts(&self, block: &BlockRec) -> impl Iterator<Item = QueueCount> + use<'m> {
         let (block, kept) = (*block, self.array::<QueueCount>(block.counts));
         let rings = queue_of(&self.kbin, block.queue).map_or(0, |queue| queue.rings());

@@ -1,8 +1,8 @@
 //! One gzip layer as a push decoder: members one after the other, output in a 32 KiB ring.
 
+use super::WINDOW;
 use super::crc::Crc32;
 use super::header::{Header, Seen};
-use super::WINDOW;
 use super::inflate::{Inflate, Inflated, Oxide, Stop};
 use crate::container::events::{Events, remark};
 use crate::error::{ContainerCode, Error, Stage};

@@ -318,11 +318,9 @@ impl Records {
                 Charset::Other => return Err(refuse(ContainerCode::PaxCharset)),
             },
             Key::Blocks => (*form, *offset, *length) = ([0, 0], -1, -1),
-            Key::Offset | Key::Bytes => {
-                if *offset >= 0 && *length >= 0 {
-                    extents.push(*offset, *length)?;
-                    (*offset, *length) = (-1, -1);
-                }
+            Key::Offset | Key::Bytes if *offset >= 0 && *length >= 0 => {
+                extents.push(*offset, *length)?;
+                (*offset, *length) = (-1, -1);
             }
             Key::Map => {
                 self.map.number(extents)?;

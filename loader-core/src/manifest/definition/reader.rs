@@ -318,7 +318,9 @@ impl DefReader {
 
     fn engine_taken(&mut self, build: &mut Build<'_, '_>, value: Element<'_>) -> Result<(), Error> {
         let place = self.top.place().saturating_sub(Key::Pe.place());
-        let (Some(engine), instr) = (Engine::ALL.get(place / 2), place % 2 != 0) else { return Ok(()) };
+        let (Some(engine), instr) = (Engine::ALL.get(place / 2), !place.is_multiple_of(2)) else {
+            return Ok(());
+        };
         let Some(record) = self.def.engines.get_mut(place / 2) else { return Ok(()) };
         let text = build.keep_string(value, if instr { &mut record.fallback } else { &mut record.file })?;
         if text && !instr {

@@ -278,8 +278,8 @@ pub const fn is_known(opcode: u8) -> bool {
 }
 
 /// The bit of an opcode in its word of [`Image::unknown`].
-const fn unknown_bit(opcode: u8) -> u32 {
-    1u32.wrapping_shl((opcode & 31) as u32)
+fn unknown_bit(opcode: u8) -> u32 {
+    1u32.wrapping_shl(u32::from(opcode & 31))
 }
 
 /// Index of a pseudo-opcode in [`Image::pseudo`] (R5).
