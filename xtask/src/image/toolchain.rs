@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Flags of every image.
-const FLAGS: [&str; 15] = [
+const FLAGS: [&str; 14] = [
     "-Zemit-stack-sizes",
     // Records are copied whole instead of field by field, which is a tenth of the code.
     "-Zmir-enable-passes=-ScalarReplacementOfAggregates",
@@ -19,9 +19,9 @@ const FLAGS: [&str; 15] = [
     "-Cllvm-args=-disable-machine-licm",
     "-Cllvm-args=-disable-machine-cse",
     "-Cllvm-args=-split-spill-mode=size",
-    // A function knows which registers the ones that it calls leave alone, and what instructions others have, too.
+    // A function knows which registers the ones that it calls leave alone. What functions have in common is not shared by
+    // the compiler: that would be a percent, but calls through pointers would have no name to know them by.
     "-Cllvm-args=-enable-ipra",
-    "-Cllvm-args=-enable-machine-outliner=always",
     // Blocks of a function follow each other where that saves a jump.
     "-Cllvm-args=-apply-ext-tsp-for-size=true",
     // A panic says nothing, so nobody reads where it was.
