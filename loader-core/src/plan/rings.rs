@@ -9,7 +9,6 @@ use crate::arch::Arch;
 use crate::arena::{Arena, ArenaRef};
 use crate::bytes::split_mut;
 use crate::error::{Error, Stage, StageCode};
-use crate::layout::SMALL;
 use crate::limits::Budget;
 use crate::lower::record::{Ap, Desc, DescFlags, RingType};
 use crate::lower::{InstanceView, KbinView, QueueView};
@@ -273,9 +272,7 @@ impl Counting<'_, '_> {
         rings: u32,
         counts: &[QueueCount],
     ) -> Result<(), Error> {
-        if SMALL
-            || (0..rings).zip(counts).all(|(instance, count)| block.even_count(instance, rings) == *count)
-        {
+        if (0..rings).zip(counts).all(|(instance, count)| block.even_count(instance, rings) == *count) {
             return Ok(());
         }
         let mut place = ArenaRef::NULL;
@@ -328,7 +325,7 @@ struct Counter<'c, 'a, 'm, 'r> {
 impl Counter<'_, '_, '_, '_> {
     /// One pair more on an instance, the first of its packet or a later one.
     fn bump(&mut self, instance: u32, first: bool) -> Result<(), Error> {
-        let slot = usize::try_from(instance).ok().filter(|_| !SMALL);
+        let slot = usize::try_from(instance).ok();
         if let Some(count) = slot.and_then(|slot| self.counts.get_mut(slot)) {
             count.pairs = count.pairs.get().saturating_add(1).into();
             count.packets = count.packets.get().saturating_add(u32::from(first)).into();

@@ -32,9 +32,6 @@ const FLAGS: [&str; 14] = [
     "--cfg=sha2_backend_soft=\"compact\"",
 ];
 
-/// Flags that Debian's compiler is too old for: a structure of more than one or two registers is copied or cleared by a call.
-const RECENT: [&str; 2] = ["-Cllvm-args=-max-store-memcpy=1", "-Cllvm-args=-max-store-memset=2"];
-
 /// A compiler that can build for a target.
 #[derive(Debug)]
 pub(crate) struct Toolchain {
@@ -105,9 +102,6 @@ impl Toolchain {
     /// Flags of the compiler.
     pub(crate) fn flags(&self) -> String {
         let mut flags = FLAGS.join(" ");
-        if self.debian.is_none() {
-            flags += &format!(" {}", RECENT.join(" "));
-        }
         if let Some(linker) = self.debian.as_ref().filter(|_| self.bare) {
             flags += &format!(" -Clinker={} -Clinker-flavor=ld.lld", linker.display());
         }
